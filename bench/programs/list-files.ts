@@ -11,7 +11,7 @@ import type { Database } from '../../src/database/database.ts'
 import { createLedger, type Ledger } from '../../src/database/ledger.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { createUserStore } from '../../src/database/users/user-store.ts'
-import { spreadOf } from '../measure/statistics.ts'
+import { mediansOf } from '../measure/medians.ts'
 import { createProgram } from '../program.ts'
 import { type Engine, openDatabase, startEngines } from '../setup/engines.ts'
 
@@ -126,20 +126,4 @@ async function page(ledger: Ledger, { userId, order, after, limit = PAGE }: Page
   })
   if (files.length !== limit) throw new Error(`${files.length} files instead of ${limit}`)
   return files
-}
-
-/** In milliseconds; taken in turns, so that what else the machine does meets all alike. */
-async function mediansOf(
-  rounds: number,
-  works: readonly (() => Promise<unknown>)[],
-): Promise<number[]> {
-  const times = works.map((): number[] => [])
-  for (let round = 0; round < rounds; round++) {
-    for (const [index, work] of works.entries()) {
-      const started = performance.now()
-      await work()
-      times[index]?.push(performance.now() - started)
-    }
-  }
-  return times.map((each) => spreadOf(each)?.median ?? 0)
 }

@@ -19,7 +19,7 @@ import type { AccountLedger } from './users/account-ledger.ts'
 import type { ChangedFiles, FileLedger } from './files/file-ledger.ts'
 import { openContent, type SelectContent } from './files/open-content.ts'
 import type { ResumableLedger } from './resumable/resumable-ledger.ts'
-import type { FileDeletion, FileOperation, FileUpdate } from './files/operation.ts'
+import type { BatchOperation, FileDeletion, FileUpdate } from './files/operation.ts'
 import { createUploads, type UploadsOptions } from './uploads/upload.ts'
 import type { Version } from './objects/object-key.ts'
 import type { UserId } from './users/user-id.ts'
@@ -48,7 +48,7 @@ export interface ChangeFile extends FileUpdate {
 
 export interface ChangeFiles {
   readonly subject: Subject
-  readonly operations: readonly FileOperation[]
+  readonly operations: readonly BatchOperation[]
 }
 
 export type Repository = ReturnType<typeof createRepository>

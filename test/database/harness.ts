@@ -172,6 +172,11 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
         UPDATE files SET is_kept = 1 WHERE user_id = ${userId} AND name LIKE ${`${prefix}%`}
       `.execute(database.kysely)
     },
+    expireFiles: async (userId, prefix) => {
+      await sql`
+        UPDATE files SET expires_at = 1 WHERE user_id = ${userId} AND name LIKE ${`${prefix}%`}
+      `.execute(database.kysely)
+    },
     close: async () => {
       await Promise.all([database.close(), twin.close()])
       await cleanUp()

@@ -1,7 +1,7 @@
 import type { File, FileVersion } from './file.ts'
 import type { FileName, FileNamePrefix } from './file-name.ts'
 import type { Audience, ListAudience, ListedFiles, Listing } from './listing.ts'
-import type { FileDeletion, FileOperation, FileUpdate } from './operation.ts'
+import type { BatchOperation, FileDeletion, FileUpdate } from './operation.ts'
 import type { Version } from '../objects/object-key.ts'
 import type { Usage } from '../users/account-ledger.ts'
 import type { Actor, Caller } from '../users/caller.ts'
@@ -44,12 +44,14 @@ export interface UpdateFile extends Actor, FileUpdate {}
 
 export interface ChangeFiles extends Actor {
   /** At least one. */
-  readonly operations: readonly FileOperation[]
+  readonly operations: readonly BatchOperation[]
 }
 
 export interface ChangedFiles {
-  /** The file right after each operation; `undefined` if it is deleted, or was missing. */
+  /** The file right after each operation; `undefined` if it is deleted, or was missing, and for one by prefix. */
   readonly files: readonly (File | undefined)[]
+  /** The number of files that each operation by prefix has matched; `undefined` for the others. */
+  readonly matched: readonly (number | undefined)[]
   readonly usage: Usage
 }
 
@@ -91,6 +93,11 @@ export interface FileLedger {
    * `deleteFile`, `updateFile` and `restoreVersion` refuse it, with its index as the fact `operation`. The quota is
    * compared with what all of them leave: `file_count_exceeded` and `capacity_exceeded` name the restore after which the
    * files no longer fit. An inactive user is refused without an index.
+   *
+   * Those by prefix match files that have not expired, and reject with `not_found` if there are none. The single
+   * operations and the matched files are at most `MAX_OPERATIONS`, else rejects with `invalid_parameter` (`operations`)
+   * and the fact `matched`, exact up to `MAX_MATCHED`. `file_exists` and `invalid_file_name` have the new name at fault
+   * as the fact `name`.
    */
   changeFiles(batch: ChangeFiles): Promise<ChangedFiles>
 }

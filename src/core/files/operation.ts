@@ -1,7 +1,7 @@
 import type { Scope } from '../auth/scope.ts'
 import { AppError } from '../errors.ts'
 import type { Version } from '../objects/object-key.ts'
-import type { FileName } from './file-name.ts'
+import type { FileName, FileNamePrefix } from './file-name.ts'
 import type { FilePatch } from './patch.ts'
 import type { Precondition } from './precondition.ts'
 
@@ -34,17 +34,46 @@ export interface VersionRestore extends RestoreTerms {
   readonly scope?: Scope | undefined
 }
 
+interface Lenient {
+  /** Whether to do nothing, instead of refusing, if there is no such file or version. */
+  readonly ignoresMissing?: boolean | undefined
+}
+
 /** One change that a user asks for. */
 export type FileOperation = (
   | (FileDeletion & { readonly op: 'delete' })
   | (FileUpdate & { readonly op: 'update' })
   | (VersionRestore & { readonly op: 'restore' })
-) & {
-  /** Whether to do nothing, instead of refusing, if there is no such file or version. */
-  readonly ignoresMissing?: boolean | undefined
+) &
+  Lenient
+
+/** Deletes all files whose names begin with the prefix. */
+export interface PrefixDeletion extends Lenient {
+  readonly op: 'delete-prefix'
+  readonly prefix: FileNamePrefix
 }
 
-/** Of one batch. */
+/**
+ * Gives all files whose names begin with the prefix names that begin with `newPrefix` instead, all at once: no file is
+ * renamed twice, and none of them is in the way of another.
+ */
+export interface PrefixRename extends Lenient {
+  readonly op: 'rename-prefix'
+  readonly prefix: FileNamePrefix
+  readonly newPrefix: FileNamePrefix
+  /** Whether other files that have the new names are deleted. */
+  readonly overwrite: boolean
+}
+
+export type PrefixOperation = PrefixDeletion | PrefixRename
+
+export type BatchOperation = FileOperation | PrefixOperation
+
+export function isByPrefix(operation: BatchOperation): operation is PrefixOperation {
+  return operation.op === 'delete-prefix' || operation.op === 'rename-prefix'
+}
+
+/** Of one batch. Operations by prefix count as many as the files that they match. */
 export const MAX_OPERATIONS = 1_000
 
 /** The refusal of an operation of a batch, which names the operation by its index. */

@@ -6,7 +6,12 @@ import type {
   UpdateFile,
 } from '../../core/files/file-ledger.ts'
 import { countedBytes, type File } from '../../core/files/file.ts'
-import { type FileOperation, refusalOfOperation } from '../../core/files/operation.ts'
+import {
+  type BatchOperation,
+  type FileOperation,
+  isByPrefix,
+  refusalOfOperation,
+} from '../../core/files/operation.ts'
 import type { RestoreVersion } from '../../core/history/history-ledger.ts'
 import { versionGoneFor } from '../../core/history/past-version.ts'
 import type { Version } from '../../core/objects/object-key.ts'
@@ -17,14 +22,17 @@ import { isGarbage } from '../history/past-versions.ts'
 import { applyChanges } from '../ledger/apply-changes.ts'
 import { type LedgerTx, lockUser, requireActive } from '../ledger/ledger-sql.ts'
 import { type Holdings, readHoldings } from './holdings.ts'
+import { MatchingFiles } from './matching-files.ts'
 import { type Planned, planOperation } from './plan-operation.ts'
+import { planByPrefix } from './plan-prefix.ts'
 
 /** See `FileLedger.changeFiles`. */
 export async function changeFiles(tx: LedgerTx, batch: ChangeFiles): Promise<ChangedFiles> {
   const { operations } = batch
   const asked = { terms: batch, operations, refusalOf: refusalOfOperation }
   const { planned, usage } = await perform(tx, asked)
-  return { files: planned.map(({ file }) => file), usage }
+  const files = planned.map(({ file }) => file)
+  return { files, matched: planned.map(({ matched }) => matched), usage }
 }
 
 /** See `FileLedger.deleteFile`. */
@@ -76,7 +84,7 @@ async function performOne(tx: LedgerTx, terms: Terms, operation: FileOperation) 
 
 interface Perform {
   readonly terms: Terms
-  readonly operations: readonly FileOperation[]
+  readonly operations: readonly BatchOperation[]
   readonly refusalOf: (refusal: AppError, operation: number) => AppError
 }
 
@@ -86,9 +94,11 @@ async function perform(tx: LedgerTx, request: Perform): Promise<Performed> {
   const { userId, userCreatedAt, credential, byOperator } = terms
   await lockUser(tx, userId)
   const held = await readHoldings(tx, { userId, userCreatedAt, credential, operations })
+  const others = operations.filter((each) => !isByPrefix(each)).length
+  const matching = new MatchingFiles(tx, { userId, others })
   const planned: Planned[] = []
   for (const [index, operation] of operations.entries()) {
-    const each = await planNext(tx, { held, operation, request, index })
+    const each = await planNext(tx, { held, matching, operation, request, index })
     planned.push(each)
     held.apply(each.changes)
   }
@@ -112,14 +122,17 @@ async function perform(tx: LedgerTx, request: Perform): Promise<Performed> {
 
 interface Next {
   readonly held: Holdings
-  readonly operation: FileOperation
+  readonly matching: MatchingFiles
+  readonly operation: BatchOperation
   readonly request: Perform
   readonly index: number
 }
 
 /** The refusal of an inactive user takes precedence, and names no operation. */
-async function planNext(tx: LedgerTx, { held, operation, request, index }: Next): Promise<Planned> {
+async function planNext(tx: LedgerTx, next: Next): Promise<Planned> {
+  const { held, matching, operation, request, index } = next
   try {
+    if (isByPrefix(operation)) return await planByPrefix({ held, matching }, operation)
     return planOperation(held, operation)
   } catch (error) {
     if (!isAppError(error)) throw error
@@ -133,7 +146,7 @@ async function planNext(tx: LedgerTx, { held, operation, request, index }: Next)
 async function goneSince(
   tx: LedgerTx,
   { userId, userCreatedAt }: Caller,
-  { error, operation }: { readonly error: AppError; readonly operation: FileOperation },
+  { error, operation }: { readonly error: AppError; readonly operation: BatchOperation },
 ): Promise<AppError | undefined> {
   if (operation.op !== 'restore' || error.code !== 'not_found') return undefined
   const { version, scope } = operation

@@ -4,7 +4,7 @@ import type {
   FileLedger,
   SelectFiles,
 } from '../../core/files/file-ledger.ts'
-import type { FileOperation } from '../../core/files/operation.ts'
+import { type BatchOperation, MAX_OPERATIONS } from '../../core/files/operation.ts'
 import type { LedgerWrite } from '../../core/uploads/ledger-space.ts'
 import type { Operations } from '../operations/operation.ts'
 import { createFindFile } from './find-file.ts'
@@ -24,15 +24,26 @@ export const FILE_OPERATIONS = {
 } as const satisfies Operations<FileLedger>
 
 function effectOf({ operations }: ChangeFiles): LedgerWrite {
-  const isDeletion = operations.every(({ op }) => op === 'delete')
+  const isDeletion = operations.every(({ op }) => op === 'delete' || op === 'delete-prefix')
   const rows = operations.reduce((sum, operation) => sum + rowsOf(operation), 0)
-  return { kind: isDeletion ? 'ends' : 'grows', rows }
+  return { kind: isDeletion ? 'ends' : 'grows', rows: Math.min(rows, 2 * MAX_OPERATIONS) }
 }
 
-/** Two if the operation can end another file, or move the row of its own in all indexes. */
-function rowsOf(operation: FileOperation): number {
-  if (operation.op === 'delete') return 1
-  return operation.op === 'update' && operation.newName === undefined ? 1 : 2
+/** Two for each file if the operation can end another file, or move the row of its own in all indexes. */
+function rowsOf(operation: BatchOperation): number {
+  switch (operation.op) {
+    case 'delete':
+      return 1
+    case 'update':
+      return operation.newName === undefined ? 1 : 2
+    case 'restore':
+      return 2
+    // How many files they match is known later.
+    case 'delete-prefix':
+      return MAX_OPERATIONS
+    case 'rename-prefix':
+      return 2 * MAX_OPERATIONS
+  }
 }
 
 type Row = ArchivedFile & { readonly is_current: number }

@@ -1,34 +1,64 @@
 import type { FileChange } from '../../core/files/file-change.ts'
 import type { File } from '../../core/files/file.ts'
-import type { FileName } from '../../core/files/file-name.ts'
-import type { FileOperation } from '../../core/files/operation.ts'
+import type { FileName, FileNamePrefix } from '../../core/files/file-name.ts'
+import { type BatchOperation, isByPrefix } from '../../core/files/operation.ts'
 import type { Version } from '../../core/objects/object-key.ts'
 import type { Actor } from '../../core/users/caller.ts'
 import { type FoundPast, readPast } from '../history/past-versions.ts'
 import { becomesPast } from '../ledger/changed-rows.ts'
 import { type Holding, holdingOf, type LedgerTx } from '../ledger/ledger-sql.ts'
-import { readFiles } from '../ledger/read-files.ts'
+import { readFiles, type TimedFile } from '../ledger/read-files.ts'
 
 /** The files and past versions of a user that operations name, in memory. */
 export class Holdings {
-  /** The time of the changes, by the database's clock. 0 if nothing was found, so that nothing can change. */
-  readonly now: number
   /** Of the caller. */
   readonly credential: string | undefined
   readonly #historyLifetimeMs: number
+  #now: number
   readonly #files: Map<FileName, File>
+  /** As they were read. */
+  readonly #before: Map<FileName, File>
   readonly #past: Map<Version, FoundPast | 'gone'>
 
   constructor({ now, credential, historyLifetimeMs, files, past }: HoldingsOptions) {
-    this.now = now
+    this.#now = now
     this.credential = credential
     this.#historyLifetimeMs = historyLifetimeMs
     this.#files = new Map(files.map((file) => [file.name, file]))
+    this.#before = new Map(this.#files)
     this.#past = new Map(past)
+  }
+
+  /** The time of the changes, by the database's clock. 0 if nothing was found, so that nothing can change. */
+  get now(): number {
+    return this.#now
   }
 
   fileNamed(name: FileName): Holding {
     return holdingOf(this.#files.get(name), this.now)
+  }
+
+  /** Adds rows of names that no operation has changed, and keeps what is known of the others. */
+  add(rows: readonly TimedFile[]): void {
+    for (const { now, ...file } of rows) {
+      this.#now = Math.max(this.#now, now)
+      if (this.#before.has(file.name)) continue
+      this.#before.set(file.name, file)
+      this.#files.set(file.name, file)
+    }
+  }
+
+  /** Of those that were added, by name. */
+  filesWith(prefix: FileNamePrefix): readonly File[] {
+    return currentWith(this.#files, prefix, this.now).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  /** How many files have the prefix, if `before` of them had it before the operations. */
+  matchedOf(prefix: FileNamePrefix, before: number): number {
+    const [was, is] = [this.#before, this.#files].map((files) =>
+      currentWith(files, prefix, this.now),
+    )
+    return before - (was?.length ?? 0) + (is?.length ?? 0)
   }
 
   /** `undefined` also for a version that left the history before the operations. */
@@ -64,6 +94,16 @@ export class Holdings {
   }
 }
 
+function currentWith(
+  files: ReadonlyMap<FileName, File>,
+  prefix: FileNamePrefix,
+  now: number,
+): readonly File[] {
+  return [...files.values()].filter(({ name, expiresAt }) => {
+    return expiresAt > now && name.startsWith(prefix)
+  })
+}
+
 interface HoldingsOptions {
   readonly now: number
   readonly credential: string | undefined
@@ -73,7 +113,7 @@ interface HoldingsOptions {
 }
 
 interface Wanted extends Actor {
-  readonly operations: readonly FileOperation[]
+  readonly operations: readonly BatchOperation[]
 }
 
 /** Under the user's lock. */
@@ -91,7 +131,8 @@ export async function readHoldings(tx: LedgerTx, wanted: Wanted): Promise<Holdin
   return new Holdings({ now, credential, historyLifetimeMs, files, past })
 }
 
-function namesOf(operation: FileOperation): readonly FileName[] {
+function namesOf(operation: BatchOperation): readonly FileName[] {
+  if (isByPrefix(operation)) return []
   const { op, name } = operation
   const names = op === 'update' ? [name, operation.newName] : [name]
   return names.filter((each) => each !== undefined)

@@ -257,7 +257,7 @@ function startOf(page: Start): Pick<FilePosition, 'value'> & { readonly name: st
 }
 
 /** Sorts after every file name, and after every name of a prefix that it is appended to. */
-const LAST_NAME = '\u{10ffff}'.repeat(MAX_FILE_NAME_BYTES)
+const LAST_NAME = '\u{10ffff}'.repeat(MAX_FILE_NAME_BYTES / 4 + 1)
 
 // Before and after all files. Without an index bound SQLite would sort all files of a prefix.
 const FIRST = { value: 0, name: '' } as const

@@ -21,6 +21,8 @@ export interface Planned {
   /** After it; `undefined` if it is deleted, or was missing. */
   readonly file: File | undefined
   readonly changes: readonly FileChange[]
+  /** The number of files that an operation by prefix is for. */
+  readonly matched?: number
 }
 
 /** What the operation changes in the holdings. Throws the refusals of `FileLedger.changeFiles` but those of the quota. */
@@ -41,7 +43,8 @@ interface Lenient {
 
 const NOTHING: Planned = { file: undefined, changes: [] }
 
-function missing({ ignoresMissing = false }: Lenient, refusal: AppError): Planned {
+/** Throws the refusal, unless the operation does nothing then. */
+export function missing({ ignoresMissing = false }: Lenient, refusal: AppError): Planned {
   if (ignoresMissing) return NOTHING
   throw refusal
 }

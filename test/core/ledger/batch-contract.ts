@@ -1,13 +1,18 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { NOTHING } from '../../../src/core/auth/scope.ts'
-import { type File, NEVER } from '../../../src/core/files/file.ts'
+import { NEVER } from '../../../src/core/files/file.ts'
 import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
-import { type FileOperation, MAX_OPERATIONS } from '../../../src/core/files/operation.ts'
+import {
+  type BatchOperation,
+  type FileOperation,
+  MAX_OPERATIONS,
+} from '../../../src/core/files/operation.ts'
 import { createVersion, type Version } from '../../../src/core/objects/object-key.ts'
 import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import {
   described,
+  given,
   MAX_FILES,
   performAll,
   performBatch,
@@ -45,7 +50,7 @@ export function ledgerBatchContract(
       account = await openAccount(harness)
     })
 
-    const batch = (operations: readonly FileOperation[], maxFiles?: number) => {
+    const batch = (operations: readonly BatchOperation[], maxFiles?: number) => {
       const { ledger } = maxFiles === undefined ? harness : harness.with({ limits: { maxFiles } })
       return ledger.changeFiles({ ...account, operations })
     }
@@ -71,10 +76,14 @@ export function ledgerBatchContract(
         const expected = await performAll(single, { batch: told.batch, limits })
         const done = await performBatch(batched, { ledger, batch: told.batch })
         const after = await picture({ harness: used, told: batched })
-        const shown = (files: readonly (File | undefined)[], { versions }: Told) =>
-          files.map((file) => file && described(file, (each) => versions.indexOf(each as Version)))
+        const shown = (all: ReturnType<typeof given>, { versions }: Told) =>
+          all.map((each) =>
+            typeof each === 'object'
+              ? described(each, (version) => versions.indexOf(version as Version))
+              : each,
+          )
         const isRefused = 'code' in expected
-        expect({ done: 'code' in done ? done : shown(done.files, batched), after }).toEqual({
+        expect({ done: 'code' in done ? done : shown(given(done), batched), after }).toEqual({
           done: isRefused ? expected : shown(expected, single),
           after: isRefused ? before : await picture({ harness: used, told: single }),
         })

@@ -1,15 +1,23 @@
 import * as fc from 'fast-check'
 import { isAppError } from '../../../src/core/errors.ts'
 import type { ChangedFiles } from '../../../src/core/files/file-ledger.ts'
-import type { File } from '../../../src/core/files/file.ts'
-import { parseFileName } from '../../../src/core/files/file-name.ts'
+import { fileExists, fileNotFound, type File } from '../../../src/core/files/file.ts'
+import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import { availableBytes } from '../../../src/core/quota/capacity.ts'
 import type { Usage } from '../../../src/core/users/account-ledger.ts'
 import { createVersion, objectKey, type Version } from '../../../src/core/objects/object-key.ts'
-import type { FileOperation } from '../../../src/core/files/operation.ts'
+import {
+  type BatchOperation,
+  type FileOperation,
+  isByPrefix,
+  type PrefixOperation,
+} from '../../../src/core/files/operation.ts'
 import { type Account, type LedgerHarness } from './fixture.ts'
 
-const NAMES = ['a', 'b', 'c', 'd', 'e'] as const
+const NAMES = ['a', 'b', 'ab', 'aab', 'bb'] as const
+
+/** Some begin with one another. */
+const PREFIXES = ['', 'a', 'aa', 'ab', 'b', 'c'] as const
 
 export const MAX_FILES = 4
 
@@ -32,6 +40,13 @@ export type Asked = {
       readonly name: string | undefined
       readonly overwrite: boolean
     }
+  | { readonly op: 'delete-prefix'; readonly prefix: string }
+  | {
+      readonly op: 'rename-prefix'
+      readonly prefix: string
+      readonly newPrefix: string
+      readonly overwrite: boolean
+    }
 )
 
 export interface Story {
@@ -46,6 +61,7 @@ export interface Story {
 }
 
 const name = fc.constantFrom(...NAMES)
+const prefix = fc.constantFrom(...PREFIXES)
 const put = fc.nat({ max: 9 })
 // Otherwise most batches would be refused.
 const mostly = fc.constantFrom(true, true, true, true, true, false)
@@ -74,6 +90,14 @@ const asked: fc.Arbitrary<Asked> = fc.oneof(
     ...common,
     put,
     name: fc.option(name, optional),
+    overwrite: mostly,
+  }),
+  fc.record({ op: fc.constant('delete-prefix' as const), ...common, prefix }),
+  fc.record({
+    op: fc.constant('rename-prefix' as const),
+    ...common,
+    prefix,
+    newPrefix: prefix,
     overwrite: mostly,
   }),
 )
@@ -119,7 +143,13 @@ export async function tell(
   return told
 }
 
-export function operationOf({ versions }: Told, operation: Asked): FileOperation {
+export function operationOf({ versions }: Told, operation: Asked): BatchOperation {
+  if (operation.op === 'delete-prefix' || operation.op === 'rename-prefix') {
+    const { ifMatch: _none, ...asked } = operation
+    const prefix = parseFileNamePrefix(asked.prefix)
+    if (asked.op === 'delete-prefix') return { ...asked, prefix }
+    return { ...asked, prefix, newPrefix: parseFileNamePrefix(asked.newPrefix) }
+  }
   const versionOf = (index: number): Version => versions[index % versions.length] ?? createVersion()
   const { ifMatch, ignoresMissing } = operation
   const precondition = ifMatch === undefined ? undefined : { ifMatch: [versionOf(ifMatch)] }
@@ -140,8 +170,41 @@ export function operationOf({ versions }: Told, operation: Asked): FileOperation
   return { ...common, op: 'update', name: parseFileName(text), ...terms }
 }
 
-/** By its single method. */
-export async function perform(
+/** What an operation gives: the file after it, or of one by prefix the number of files. */
+type Given = File | number | undefined
+
+/** By single methods. */
+export async function perform(told: Told, operation: BatchOperation): Promise<Given> {
+  return isByPrefix(operation)
+    ? await performByPrefix(told, operation)
+    : await performSingle(told, operation)
+}
+
+/** The files one after the other, a file whose name another one gets before that one. */
+async function performByPrefix({ account }: Told, operation: PrefixOperation): Promise<number> {
+  const { op, prefix, ignoresMissing } = operation
+  const names = (await account.list({ prefix })).map((file) => file.name)
+  if (names.length === 0 && ignoresMissing !== true) throw fileNotFound()
+  if (op === 'delete-prefix') {
+    for (const each of names) await account.remove(each)
+    return names.length
+  }
+  const { newPrefix, overwrite } = operation
+  const newNames = names.map((each) => parseFileName(`${newPrefix}${each.slice(prefix.length)}`))
+  const taken = new Set((await account.list()).map((file) => file.name))
+  for (const each of names) taken.delete(each)
+  if (!overwrite && newNames.some((each) => taken.has(each))) throw fileExists()
+  const growth = newPrefix.length - prefix.length
+  const byLength = names
+    .map((each, at) => ({ name: each, newName: newNames[at] ?? each }))
+    .toSorted((a, b) => growth * (b.name.length - a.name.length))
+  for (const each of byLength) {
+    await account.change(each.name, { newName: each.newName, overwrite })
+  }
+  return names.length
+}
+
+async function performSingle(
   { account }: Told,
   operation: FileOperation,
 ): Promise<File | undefined> {
@@ -182,14 +245,14 @@ export async function refusedOrDone<T>(work: Promise<T>): Promise<T | Refusal> {
 export async function performAll(
   told: Told,
   { batch, limits }: { readonly batch: readonly Asked[]; readonly limits: Usage },
-): Promise<readonly (File | undefined)[] | Refusal> {
-  const files: (File | undefined)[] = []
+): Promise<readonly Given[] | Refusal> {
+  const files: Given[] = []
   const steps: { readonly used: number; readonly count: number }[] = []
   for (const [operation, each] of batch.entries()) {
     const { used = 0, fileCount: count = 0 } = (await told.account.usage()) ?? {}
     steps.push({ used, count })
     const done = await refusedOrDone(perform(told, operationOf(told, each)))
-    if (done !== undefined && 'code' in done) return { code: done.code, operation }
+    if (typeof done === 'object' && 'code' in done) return { code: done.code, operation }
     files.push(done)
   }
   const { used = 0, fileCount = 0 } = (await told.account.usage()) ?? {}
@@ -252,6 +315,11 @@ export async function picture({
 async function auditOf(account: Account) {
   const { used, reserved, fileCount } = (await account.usage()) ?? {}
   return { used, fileCount, reserved }
+}
+
+/** What the operations of a batch give. */
+export function given({ files, matched }: ChangedFiles): readonly Given[] {
+  return files.map((file, at) => matched[at] ?? file)
 }
 
 export function described(file: File, putOf: (version: string) => number): string {

@@ -21,6 +21,7 @@ import { ledgerNarrowContract } from './narrow-contract.ts'
 import { ledgerNarrowEndsContract } from './narrow-ends-contract.ts'
 import { ledgerOverviewContract } from './overview-contract.ts'
 import { ledgerPreconditionContract } from './precondition-contract.ts'
+import { ledgerPrefixBatchContract } from './prefix-batch-contract.ts'
 import { ledgerRaceContract } from './race-contract.ts'
 import { ledgerRetentionContract } from './retention-contract.ts'
 import { ledgerRollUpContract } from './roll-up-contract.ts'
@@ -63,6 +64,7 @@ export function uploadContracts(
   ledgerRaceContract(name, open)
   ledgerModelContract(name, open, runs.model)
   ledgerBatchContract(name, open, runs.batch)
+  ledgerPrefixBatchContract(name, open)
   ledgerRetentionContract(name, open)
   ledgerEvictionContract(name, open)
   ledgerEvictionSearchContract(name, open)

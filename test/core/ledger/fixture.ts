@@ -67,6 +67,8 @@ export interface LedgerHarness {
   addFiles(userId: UserId, files: AddedFiles): Promise<void>
   /** Keeps all files with the prefix, at the times of their last change. */
   keepFiles(userId: UserId, prefix: string): Promise<void>
+  /** Has all files with the prefix expired. */
+  expireFiles(userId: UserId, prefix: string): Promise<void>
   close(): Promise<void>
 }
 

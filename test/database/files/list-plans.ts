@@ -92,12 +92,13 @@ export async function mostRowsRead(database: Database, maxScanned: number): Prom
   return most
 }
 
-/** What a listing of 10,000 files in seven folders finds, and the rows that PostgreSQL reads for it. */
-export async function rollUpFolders(
+/** What the listing of a folder finds, and the rows that PostgreSQL reads for it: `x/` has 10,000 files in seven ones. */
+export async function openFolder(
   database: Database,
+  text: '' | 'x/' | 'x/6/',
 ): Promise<Pick<ListedFiles, 'prefixes'> & { readonly rows: number }> {
-  const prefix = parseFileNamePrefix('')
-  const kind = { userId: FOLDERS, rollUp: { delimiter: '-', prefix } }
+  const prefix = parseFileNamePrefix(text)
+  const kind = { userId: FOLDERS, prefix, limit: 11, rollUp: { delimiter: '/', prefix } }
   const { plan, found } = await explainListing(database, COUNTING, kind)
   return { prefixes: found?.prefixes ?? [], rows: rowsOf(plan) }
 }
@@ -150,7 +151,7 @@ export async function fillWithFiles(database: Database): Promise<void> {
   for (const userId of ['few', MANY, 'others', EXPIRED, FOLDERS]) {
     await users.createUser(parseUserId(userId))
     const count = userId === MANY || userId === FOLDERS ? 10_000 : 300
-    const name = userId === FOLDERS ? sql`'folder' || (n % 7) || '-' || n` : sql`'b' || n`
+    const name = userId === FOLDERS ? sql`'x/' || (n % 7) || '/' || n` : sql`'b' || n`
     const expiresAt = userId === EXPIRED ? sql`1` : sql`9007199254740991`
     await sql`
       INSERT INTO files (user_id, name, version, object_key, size, sha256, crc32, visibility, created_at,

@@ -24,7 +24,7 @@ import {
   explainRollUps,
   fillWithFiles,
   mostRowsRead,
-  rollUpFolders,
+  openFolder,
 } from '../files/list-plans.ts'
 import {
   explainTokens,
@@ -388,9 +388,12 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     }
     // 10,000 in all, of which 200 are public.
     expect(await mostRowsRead(listed, 100)).toBe(100)
-    const prefixes = Array.from({ length: 7 }, (_, at) => `folder${at}-`)
+    const prefixes = Array.from({ length: 7 }, (_, at) => `x/${at}/`)
     // One search for each, and one that finds no more.
-    expect(await rollUpFolders(listed)).toEqual({ prefixes, rows: 8 })
+    expect(await openFolder(listed, 'x/')).toEqual({ prefixes, rows: 8 })
+    expect(await openFolder(listed, '')).toEqual({ prefixes: ['x/'], rows: 1 })
+    // Eleven files and the next one, each with its row.
+    expect(await openFolder(listed, 'x/6/')).toEqual({ prefixes: [], rows: 24 })
     await listed.close()
     await fresh.drop()
   })

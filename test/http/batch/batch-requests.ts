@@ -6,6 +6,9 @@ export interface Result {
   readonly op: string
   readonly name: string | null
   readonly file: Readonly<Record<string, unknown>> | null
+  readonly prefix?: string
+  readonly new_prefix?: string
+  readonly matched?: number
 }
 
 export type Batch = (operations: unknown, of?: TestUser) => Promise<RawExchange>

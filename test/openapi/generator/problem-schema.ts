@@ -58,6 +58,13 @@ const FACTS = {
   unfinished_bytes: bytes('Sum of their announced lengths.'),
   max_unfinished_uploads: count('Maximum number of unfinished uploads.'),
   operation: count('Index of the operation that a batch is refused for.'),
+  matched: count(
+    'Number of files that its prefix matches, if they are too many; exact up to 10,000.',
+  ),
+  name: {
+    type: 'string',
+    description: 'Of a rename by prefix, the new name that is taken or invalid.',
+  },
   database: {
     type: 'string',
     enum: ['ok', 'full', 'failing'],

@@ -2,7 +2,7 @@ import { MAX_OPERATIONS } from '../../../core/files/operation.ts'
 import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
 import { described, type Json, withParsed } from '../../openapi/operation.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
-import { OneOf } from '../../openapi/reply-schemas.ts'
+import { OneOf, Text } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { type SeenFile, SeenFileReply } from '../../routes/files/file-resource.ts'
 import { RemainingCapacity } from '../../routes/files/stored-file.ts'
@@ -16,8 +16,9 @@ interface Conditions {
 }
 
 /** An operation as a request asks for it. */
-export type AskedOperation = Conditions &
-  (
+export type AskedOperation = AskedByName | AskedByPrefix
+
+export type AskedByName = Conditions & { readonly prefix?: undefined } & (
     | { readonly op: 'delete'; readonly name: string }
     | (AskedTerms & {
         readonly op: 'rename'
@@ -32,6 +33,11 @@ export type AskedOperation = Conditions &
         readonly new_name?: string
         readonly overwrite?: boolean
       }
+  )
+
+export type AskedByPrefix = Pick<Conditions, 'ignore_missing'> & { readonly prefix: string } & (
+    | { readonly op: 'delete' }
+    | { readonly op: 'rename'; readonly new_prefix: string; readonly overwrite?: boolean }
   )
 
 const VERSION = {
@@ -71,21 +77,75 @@ const RESTORED = {
   description: 'The name of the restored file; by default, the one it had.',
 }
 
-const OPERATIONS = [
-  operation('delete', { name: NAME }, {}),
-  operation('rename', { name: NAME, new_name: NEW_NAME }, { overwrite: OVERWRITE, ...TERMS }),
-  operation('update', { name: NAME }, TERMS),
-  operation('restore', { version: VERSION }, { new_name: RESTORED, overwrite: OVERWRITE }),
-]
+const PREFIX = {
+  type: 'string',
+  description:
+    'What the names begin with, such as `photos/`. Of a rename, it may be empty: all files.',
+}
+const NEW_PREFIX = {
+  type: 'string',
+  description: 'What the names begin with afterwards. It may be empty.',
+}
 
-/** With the members that it needs, then those that it may have besides the conditions. */
+const { ignore_missing } = CONDITIONS
+
+const DELETE = operation('delete', { name: NAME }, CONDITIONS)
+const DELETE_PREFIX = operation(
+  'delete',
+  { prefix: { ...PREFIX, minLength: 1 } },
+  { ignore_missing },
+)
+const RENAME = operation(
+  'rename',
+  { name: NAME, new_name: NEW_NAME },
+  { overwrite: OVERWRITE, ...TERMS, ...CONDITIONS },
+)
+const RENAME_PREFIX = operation(
+  'rename',
+  { prefix: PREFIX, new_prefix: NEW_PREFIX },
+  { overwrite: OVERWRITE, ignore_missing },
+)
+const UPDATE = operation('update', { name: NAME }, { ...TERMS, ...CONDITIONS })
+const RESTORE = operation(
+  'restore',
+  { version: VERSION },
+  { new_name: RESTORED, overwrite: OVERWRITE, ...CONDITIONS },
+)
+
+/** With the members that it needs, then those that it may have. */
 function operation(op: AskedOperation['op'], required: Json, optional: Json) {
+  const title = `${op[0]?.toUpperCase()}${op.slice(1)}`
   return {
     type: 'object',
-    title: `${op[0]?.toUpperCase()}${op.slice(1)}Operation`,
+    title: 'prefix' in required ? `${title}PrefixOperation` : `${title}Operation`,
     required: ['op', ...Object.keys(required)],
-    properties: { op: { type: 'string', const: op }, ...required, ...optional, ...CONDITIONS },
+    properties: { op: { type: 'string', const: op }, ...required, ...optional },
     additionalProperties: false,
+  }
+}
+
+const OPERATIONS = [DELETE, DELETE_PREFIX, RENAME, RENAME_PREFIX, UPDATE, RESTORE]
+
+const BY_PREFIX = { required: ['prefix'] }
+
+/** For the validator, which tells operations apart by `op` alone. */
+const BY_OP = [
+  orByPrefix(DELETE, DELETE_PREFIX),
+  orByPrefix(RENAME, RENAME_PREFIX),
+  UPDATE,
+  RESTORE,
+]
+
+function orByPrefix(byName: typeof DELETE, byPrefix: typeof DELETE) {
+  const { op } = byName.properties
+  return {
+    type: 'object',
+    required: ['op'],
+    properties: { op },
+    allOf: [
+      { if: BY_PREFIX, else: byName },
+      { if: { not: BY_PREFIX }, else: byPrefix },
+    ],
   }
 }
 
@@ -98,7 +158,7 @@ const Body = Type.Object(
         type: 'object',
         required: ['op'],
         discriminator: { propertyName: 'op' },
-        oneOf: OPERATIONS,
+        oneOf: BY_OP,
       }),
       { minItems: 1, maxItems: MAX_OPERATIONS },
     ),
@@ -111,6 +171,7 @@ const EXAMPLE = {
     { op: 'rename', name: 'save-1.tmp', new_name: 'world.dat', overwrite: true },
     { op: 'rename', name: 'save-2.tmp', new_name: 'player.dat', overwrite: true },
     { op: 'delete', name: 'journal', ignore_missing: true },
+    { op: 'rename', prefix: 'photos/', new_prefix: 'archive/photos/' },
   ],
 }
 
@@ -121,16 +182,25 @@ const Result = Type.Object(
       type: ['string', 'null'],
       examples: ['README.tmp'],
       description:
-        'The `name` of the operation; for a restore, the name of the restored file, or `null` if the version was ' +
-        'missing and the operation has no `new_name`.',
+        'The `name` of the operation, `null` if it has a prefix; for a restore, the name of the restored file, or ' +
+        '`null` if the version was missing and the operation has no `new_name`.',
     }),
+    prefix: Type.Optional(Text('The `prefix` of the operation.', 'photos/')),
+    new_prefix: Type.Optional(Text('The `new_prefix` of the operation.', 'archive/photos/')),
+    matched: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'The number of files whose names began with the prefix.',
+        examples: [37],
+      }),
+    ),
     file: Type.Unsafe<SeenFile | null>({
       ...SeenFileReply,
       type: ['object', 'null'],
       title: 'FileAfterOperation',
       description:
-        'The file right after the operation; `null` if it is deleted, or was missing. A token that may not `read` the ' +
-        'file gets `name` and `user_id` alone.',
+        'The file right after the operation; `null` if it is deleted, or was missing, and for an operation by prefix. ' +
+        'A token that may not `read` the file gets `name` and `user_id` alone.',
     }),
   },
   { title: 'OperationResult' },
@@ -151,7 +221,8 @@ export const BATCH = described({
   description:
     `1 to ${MAX_OPERATIONS} operations, in order, in one transaction: all or nothing. Each operation sees the result ` +
     'of those before it. Only the final state must fit the capacity and the number of files. A refusal has the index of ' +
-    'the refused operation as `operation`. The body is JSON in UTF-8 of at most 1 MiB.',
+    'the refused operation as `operation`. An operation by prefix counts as many as the files that it matches: if there ' +
+    `are more than ${MAX_OPERATIONS} in all, the batch gets 400 with \`matched\`, exact up to 10,000. The body is JSON in UTF-8 of at most 1 MiB.`,
   tag: 'files',
   body: Body,
   json: { maxBytes: 2 ** 20 },

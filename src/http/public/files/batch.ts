@@ -8,10 +8,19 @@ import {
   type Scoped,
 } from '../../../core/auth/scope.ts'
 import type { UserSubject } from '../../../core/auth/subject.ts'
-import { type AppError, formatError, invalidParameter, isAppError } from '../../../core/errors.ts'
-import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
+import { AppError, formatError, invalidParameter, isAppError } from '../../../core/errors.ts'
+import {
+  type FileName,
+  type FileNamePrefix,
+  parseFileName,
+  parseFileNamePrefix,
+} from '../../../core/files/file-name.ts'
 import type { File } from '../../../core/files/file.ts'
-import { type FileOperation, refusalOfOperation } from '../../../core/files/operation.ts'
+import {
+  type BatchOperation,
+  type PrefixOperation,
+  refusalOfOperation,
+} from '../../../core/files/operation.ts'
 import type { Precondition } from '../../../core/files/precondition.ts'
 import { PRECONDITIONS } from '../../openapi/parameters.ts'
 import { parameterFault, sendProblem } from '../../server/problem.ts'
@@ -21,9 +30,15 @@ import { seenFile } from '../../routes/files/file-resource.ts'
 import { requireUser, scopeFirst } from '../access-token.ts'
 import { permittedRestore, RESTORE_ACTIONS } from '../../routes/history/restore.ts'
 import type { UserPlugin } from '../user-plugin.ts'
-import { type AskedOperation, BATCH, OPS } from './batch.openapi.ts'
+import {
+  type AskedByName,
+  type AskedByPrefix,
+  type AskedOperation,
+  BATCH,
+  OPS,
+} from './batch.openapi.ts'
 import { remainingCapacity } from '../../routes/files/stored-file.ts'
-import { changesTerms, permittedChange, TERMS } from './update.ts'
+import { assertMayRename, changesTerms, permittedChange, TERMS } from './update.ts'
 
 /** A batch holds its body in memory, which nothing else counts. */
 const LIMITS = { perOwner: 2, total: 16, counted: 'batches in progress' }
@@ -59,8 +74,12 @@ export const batchRoutes: UserPlugin = async (app, { useCases: { repository }, s
       const caller = requireUser(request, ACTIONS)
       const asked = request.body.operations
       const operations = asked.map((each, index) => parseOperation(caller, each, index))
-      const { files, usage } = await repository.changeAll({ subject: caller, operations })
-      const results = asked.map((each, index) => resultOf(caller, each, files[index]))
+      const { files, matched, usage } = await repository.changeAll({ subject: caller, operations })
+      const results = asked.map((each, index) =>
+        each.prefix === undefined
+          ? resultOf(caller, each, files[index])
+          : resultByPrefix(each, matched[index]),
+      )
       return { results, ...remainingCapacity(caller, usage) }
     },
   )
@@ -97,7 +116,7 @@ function faultOf(
 }
 
 /** Checks the token as the single request of the operation does. Throws the same refusals, with the index. */
-function parseOperation(caller: UserSubject, asked: AskedOperation, index: number): FileOperation {
+function parseOperation(caller: UserSubject, asked: AskedOperation, index: number): BatchOperation {
   try {
     return permittedOperation(caller, asked)
   } catch (error) {
@@ -105,7 +124,8 @@ function parseOperation(caller: UserSubject, asked: AskedOperation, index: numbe
   }
 }
 
-function permittedOperation(caller: UserSubject, asked: AskedOperation): FileOperation {
+function permittedOperation(caller: UserSubject, asked: AskedOperation): BatchOperation {
+  if (asked.prefix !== undefined) return permittedByPrefix(caller, asked)
   const { if_match: etag, ignore_missing: ignoresMissing } = asked
   const precondition = etag === undefined ? undefined : matching(etag)
   switch (asked.op) {
@@ -143,6 +163,37 @@ function permittedOperation(caller: UserSubject, asked: AskedOperation): FileOpe
   }
 }
 
+/** Needs `read` as well: by what prefixes match, a token could learn the names. */
+function permittedByPrefix(caller: UserSubject, asked: AskedByPrefix): PrefixOperation {
+  const { op, ignore_missing: ignoresMissing } = asked
+  assertPermits(caller, ['delete'])
+  assertPermits(caller, ['read'])
+  if (op === 'delete') {
+    return { op: 'delete-prefix', prefix: ownPrefix(caller, asked.prefix), ignoresMissing }
+  }
+  const { new_prefix: text, overwrite = false } = asked
+  const newPrefix = parseNewPrefix(text)
+  assertMayRename(caller, { newName: newPrefix, overwrite })
+  const prefix = ownPrefix(caller, asked.prefix)
+  return { op: 'rename-prefix', prefix, newPrefix, overwrite, ignoresMissing }
+}
+
+/** Throws `invalid_file_name` when no file name can begin with the text. */
+function parseNewPrefix(text: string): FileNamePrefix {
+  try {
+    return parseFileNamePrefix(text, 'new_prefix')
+  } catch (error) {
+    if (!isAppError(error)) throw error
+    throw new AppError('invalid_file_name', error.message, { cause: error })
+  }
+}
+
+function ownPrefix(caller: UserSubject, text: string): FileNamePrefix {
+  const prefix = parseFileNamePrefix(text)
+  assertCovers(caller, prefix)
+  return prefix
+}
+
 function matching(etag: string): Precondition {
   return { ifMatch: etag === '*' ? '*' : [etag] }
 }
@@ -157,8 +208,14 @@ function nothingToUpdate(): AppError {
   return formatError(`An update must contain one of ${Object.keys(TERMS).join(', ')}.`)
 }
 
-function resultOf(caller: Scoped, asked: AskedOperation, file: File | undefined) {
+function resultOf(caller: Scoped, asked: AskedByName, file: File | undefined) {
   const { op } = asked
   const name = op === 'restore' ? (file?.name ?? asked.new_name ?? null) : asked.name
   return { op, name, file: file === undefined ? null : seenFile(caller, file) }
+}
+
+function resultByPrefix(asked: AskedByPrefix, matched: number | undefined) {
+  const { op, prefix } = asked
+  const renamed = op === 'rename' ? { new_prefix: asked.new_prefix } : {}
+  return { op, name: null, prefix, ...renamed, matched: matched ?? 0, file: null }
 }

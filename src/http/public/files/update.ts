@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { ACTIONS, assertPermits, permits, type Scoped } from '../../../core/auth/scope.ts'
 import { type AppError, formatError } from '../../../core/errors.ts'
-import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
+import { type FileName, type FileNamePrefix, parseFileName } from '../../../core/files/file-name.ts'
 import { NEVER, VISIBILITIES, type Visibility } from '../../../core/files/file.ts'
 import {
   MAX_MEDIA_TYPE_BYTES,
@@ -154,11 +154,14 @@ function parseExpiry(text: string | null): number {
   return text === null ? NEVER : parseTimestamp(text, 'expires_at')
 }
 
+interface NewName {
+  /** Or what the new names begin with. */
+  readonly newName: FileName | FileNamePrefix
+  readonly overwrite: boolean
+}
+
 /** Whether or not there is a file to overwrite, so that the answer tells nothing about it. */
-function assertMayRename(
-  caller: Scoped,
-  { newName, overwrite }: { readonly newName: FileName; readonly overwrite: boolean },
-): void {
+export function assertMayRename(caller: Scoped, { newName, overwrite }: NewName): void {
   assertPermits(caller, ['create'], newName)
   if (overwrite) assertPermits(caller, ['replace'])
 }

@@ -1,5 +1,5 @@
 import { isAppError } from '../../../../src/core/errors.ts'
-import type { FileOperation } from '../../../../src/core/files/operation.ts'
+import type { BatchOperation } from '../../../../src/core/files/operation.ts'
 import { MAX_FILES } from '../plan/parameters.ts'
 import type { AppliedCall } from '../world/seam.ts'
 import { type Applied, operationOf } from './applied.ts'
@@ -13,7 +13,7 @@ type FileCall = Extract<
   { readonly method: 'deleteFile' | 'updateFile' | 'restoreVersion' | 'changeFiles' }
 >
 
-export function operationsOf(call: FileCall): readonly FileOperation[] {
+export function operationsOf(call: FileCall): readonly BatchOperation[] {
   switch (call.method) {
     case 'deleteFile':
       return [{ ...call.argument, op: 'delete' }]

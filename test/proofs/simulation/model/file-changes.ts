@@ -1,7 +1,14 @@
 import { NEVER } from '../../../../src/core/files/file.ts'
 import type { CommittedUpload, CommitUpload } from '../../../../src/core/uploads/upload-ledger.ts'
 import type { ChangeFiles, DeleteFile } from '../../../../src/core/files/file-ledger.ts'
-import type { FileOperation, FileUpdate } from '../../../../src/core/files/operation.ts'
+import {
+  type BatchOperation,
+  type FileOperation,
+  type FileUpdate,
+  isByPrefix,
+  type PrefixOperation,
+} from '../../../../src/core/files/operation.ts'
+import { parseFileName } from '../../../../src/core/files/file-name.ts'
 import type { UserId } from '../../../../src/core/users/user-id.ts'
 import { digest, metadataOf, type Operation } from '../plan/operation.ts'
 import { MAX_FILES } from '../plan/parameters.ts'
@@ -153,8 +160,9 @@ interface DatedCall extends Applied {
 /** Does an operation in the model, and returns what its feed should tell of it. */
 export function perform(
   applied: DatedCall,
-  operation: FileOperation & Pick<ChangeFiles, 'userId'>,
+  operation: BatchOperation & Pick<ChangeFiles, 'userId'>,
 ): readonly FileEvent[] {
+  if (isByPrefix(operation)) return performByPrefix(applied, operation)
   if (operation.op === 'restore') return performRestore(applied, operation)
   const { userId, name, ignoresMissing } = operation
   const file = currentFile(applied.model.user(userId), { name, now: applied.clock() })
@@ -162,6 +170,31 @@ export function perform(
   return operation.op === 'delete'
     ? performRemoval(applied, operation)
     : performUpdate(applied, operation)
+}
+
+/** One file after the other, a file whose name another one gets before that one. */
+function performByPrefix(
+  applied: DatedCall,
+  operation: PrefixOperation & Pick<ChangeFiles, 'userId'>,
+): readonly FileEvent[] {
+  const { userId, prefix } = operation
+  const user = applied.model.user(userId)
+  const now = applied.clock()
+  const names = [...user.files.keys()]
+    .filter((name) => name.startsWith(prefix) && currentFile(user, { name, now }) !== undefined)
+    .toSorted((a, b) => (a < b ? -1 : 1))
+  demand(names.length > 0 || operation.ignoresMissing === true, 'I1', 'changed no file')
+  if (operation.op === 'delete-prefix') {
+    return names.flatMap((name) => performRemoval(applied, { userId, name }))
+  }
+  const { newPrefix, overwrite } = operation
+  const growth = newPrefix.length - prefix.length
+  return names
+    .toSorted((a, b) => growth * (b.length - a.length))
+    .flatMap((name) => {
+      const newName = parseFileName(`${newPrefix}${name.slice(prefix.length)}`)
+      return performUpdate(applied, { userId, name, newName, overwrite })
+    })
 }
 
 function performRemoval(

@@ -1,0 +1,107 @@
+import { sql } from 'kysely'
+import { AppError } from '../../core/errors.ts'
+import type { File } from '../../core/files/file.ts'
+import type { FileName, FileNamePrefix } from '../../core/files/file-name.ts'
+import { MAX_OPERATIONS } from '../../core/files/operation.ts'
+import type { UserId } from '../../core/users/user-id.ts'
+import { isCurrent, type LedgerTx } from '../ledger/ledger-sql.ts'
+import { readFiles, type TimedFile } from '../ledger/read-files.ts'
+import { FILE_COLUMNS } from '../ledger/rows.ts'
+import { isInRange } from '../prefix-range.ts'
+import type { Holdings } from './holdings.ts'
+
+/** Up to here, a refusal says how many files a prefix matches. Also the rows that the prefixes of a batch may read. */
+export const MAX_MATCHED = 10_000
+
+/** Reads, under the user's lock, which files the prefixes of one batch match. */
+export class MatchingFiles {
+  readonly #tx: LedgerTx
+  readonly #userId: UserId
+  /** Their ranges are in the holdings. */
+  readonly #read: FileNamePrefix[] = []
+  /** How many files may still be matched. */
+  #left: number
+  #rowsLeft = MAX_MATCHED
+
+  constructor(tx: LedgerTx, { userId, others }: MatchingOptions) {
+    this.#tx = tx
+    this.#userId = userId
+    this.#left = MAX_OPERATIONS - others
+  }
+
+  /** The files with the prefix as the holdings have them, by name. Throws `invalid_parameter` if they are too many. */
+  async match(held: Holdings, prefix: FileNamePrefix): Promise<readonly File[]> {
+    const isComplete =
+      this.#read.some((read) => prefix.startsWith(read)) || (await this.#loadAll(held, prefix))
+    const files = held.filesWith(prefix)
+    if (!isComplete) throw tooMany(held.matchedOf(prefix, await this.#count(prefix)))
+    if (files.length > this.#left) throw tooMany(files.length)
+    this.#left -= files.length
+    return files
+  }
+
+  /** Adds what has these names to the holdings. */
+  async load(held: Holdings, names: readonly FileName[]): Promise<void> {
+    held.add(await readFiles(this.#tx, { userId: this.#userId, names }))
+  }
+
+  /** Adds the files with the prefix to the holdings, and returns whether these are all of them. */
+  async #loadAll(held: Holdings, prefix: FileNamePrefix): Promise<boolean> {
+    // A plan that sorts would read all files with the prefix.
+    if (this.#read.length === 0) await this.#tx.keepIndexOrder?.execute(this.#tx.db)
+    for (let after = '', current = 0; current <= MAX_OPERATIONS;) {
+      const limit = Math.min(MAX_OPERATIONS + 1, this.#rowsLeft)
+      const rows = await this.#readRows(prefix, { after, limit })
+      held.add(rows)
+      this.#rowsLeft -= rows.length
+      if (rows.length < limit) {
+        this.#read.push(prefix)
+        return true
+      }
+      current += rows.filter(({ expiresAt, now }) => expiresAt > now).length
+      const last = rows.at(-1)
+      if (last === undefined) return false
+      after = last.name
+    }
+    return false
+  }
+
+  async #readRows(
+    prefix: FileNamePrefix,
+    { after, limit }: { readonly after: string; readonly limit: number },
+  ): Promise<readonly TimedFile[]> {
+    const { db, now } = this.#tx
+    const { rows } = await sql<TimedFile>`
+      SELECT ${FILE_COLUMNS}, ${now} AS now FROM files
+      WHERE user_id = ${this.#userId} AND ${isInRange(sql`name`, { prefix, after })}
+      ORDER BY name LIMIT ${limit}
+    `.execute(db)
+    return rows
+  }
+
+  /** Of the rows in the database, at most `MAX_MATCHED`. */
+  async #count(prefix: FileNamePrefix): Promise<number> {
+    const { rows } = await sql<{ readonly count: number }>`
+      SELECT COUNT(*) AS count FROM (
+        SELECT expires_at FROM files
+        WHERE user_id = ${this.#userId} AND ${isInRange(sql`name`, { prefix, after: '' })}
+        ORDER BY name LIMIT ${MAX_MATCHED}
+      ) AS files
+      WHERE ${isCurrent(this.#tx)}
+    `.execute(this.#tx.db)
+    return rows[0]?.count ?? 0
+  }
+}
+
+interface MatchingOptions {
+  readonly userId: UserId
+  /** The operations of the batch that are not by prefix. */
+  readonly others: number
+}
+
+function tooMany(matched: number): AppError {
+  const detail =
+    `A batch changes at most ${MAX_OPERATIONS} files. The prefix of this operation matches ${matched}` +
+    `${matched < MAX_MATCHED ? '' : ' or more'}, and the batch has other operations that count.`
+  return new AppError('invalid_parameter', detail, { facts: { parameter: 'operations', matched } })
+}

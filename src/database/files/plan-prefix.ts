@@ -1,0 +1,85 @@
+import { AppError, isAppError } from '../../core/errors.ts'
+import type { FileChange } from '../../core/files/file-change.ts'
+import { fileExists, fileNotFound, type File } from '../../core/files/file.ts'
+import { assertMayHold, type FileName, parseFileName } from '../../core/files/file-name.ts'
+import type { PrefixOperation, PrefixRename } from '../../core/files/operation.ts'
+import { updatedFile } from '../../core/files/patch.ts'
+import { endExpired } from '../ledger/apply-changes.ts'
+import type { Holdings } from './holdings.ts'
+import type { MatchingFiles } from './matching-files.ts'
+import { missing, type Planned } from './plan-operation.ts'
+
+/** As `planOperation`, for all files that the prefix matches. */
+export async function planByPrefix(
+  { held, matching }: { readonly held: Holdings; readonly matching: MatchingFiles },
+  operation: PrefixOperation,
+): Promise<Planned> {
+  const files = await matching.match(held, operation.prefix)
+  const matched = files.length
+  if (matched === 0) return { ...missing(operation, fileNotFound()), matched }
+  const changes =
+    operation.op === 'delete-prefix'
+      ? files.map((old) => ({ type: 'deleted', old }) as const)
+      : await planRename(operation, { files, held, matching })
+  return { file: undefined, changes, matched }
+}
+
+interface Found {
+  readonly files: readonly File[]
+  readonly held: Holdings
+  readonly matching: MatchingFiles
+}
+
+async function planRename(
+  operation: PrefixRename,
+  { files, held, matching }: Found,
+): Promise<readonly FileChange[]> {
+  const renames = files.map((old) => ({ old, name: newNameOf(old, operation) }))
+  const moving = new Set(files.map(({ name }) => name))
+  const others = renames.flatMap(({ name }) => (moving.has(name) ? [] : name))
+  await matching.load(held, others)
+  const changes: FileChange[] = []
+  for (const { old, name } of inOrder(renames, operation)) {
+    const { file: displaced, expired } = moving.has(name) ? FREED : held.fileNamed(name)
+    if (displaced !== undefined) {
+      if (!operation.overwrite) throw naming(fileExists(), name)
+      changes.push({ type: 'deleted', old: displaced })
+    }
+    const file = updatedFile(old, { newName: name }, held.now)
+    changes.push(...endExpired(expired), { type: 'updated', file, old })
+  }
+  return changes
+}
+
+/** Of a name whose file moves as well. */
+const FREED = { file: undefined, expired: undefined }
+
+interface Rename {
+  readonly old: File
+  readonly name: FileName
+}
+
+/** So that a file that has the new name of another moves first: its own new name is longer, or shorter, by as much. */
+function inOrder(
+  renames: readonly Rename[],
+  { prefix, newPrefix }: PrefixRename,
+): readonly Rename[] {
+  const growth = newPrefix.length - prefix.length
+  return renames.toSorted((a, b) => growth * (b.old.name.length - a.old.name.length))
+}
+
+/** Throws `invalid_file_name`, with the name. */
+function newNameOf({ name, size }: File, { prefix, newPrefix }: PrefixRename): FileName {
+  const text = `${newPrefix}${name.slice(prefix.length)}`
+  try {
+    const newName = parseFileName(text)
+    assertMayHold(newName, size)
+    return newName
+  } catch (error) {
+    throw isAppError(error) ? naming(error, text) : error
+  }
+}
+
+function naming({ code, message, facts }: AppError, name: string): AppError {
+  return new AppError(code, message, { facts: { ...facts, name } })
+}
