@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../packages/js/src/errors.ts'
 import type { AuditMessages } from './operator/audit/english.ts'
+import type { MovesMessages } from './user/moves/english.ts'
 import type { VisitMessages } from './links/english.ts'
 import type { OperatorMessages } from './operator/english.ts'
 import type { Order, Visibility } from './shared/model.ts'
@@ -13,11 +14,12 @@ import {
 } from './shared/format.ts'
 
 /**
- * All messages of the pages: every language has exactly these, with the same parameters. The English ones of the
- * page of a link and of the operator's page stand apart, since the users' page does not load them.
+ * All messages of the pages: every language has exactly these, with the same parameters. The English ones of
+ * what the first visit of the users' page does not load stand apart.
  */
 export type Messages = typeof english & {
   readonly visit?: VisitMessages
+  readonly moves?: MovesMessages
   readonly operator?: OperatorMessages
   readonly audit?: AuditMessages
 }
@@ -112,6 +114,7 @@ const english = {
     download: (name: string) => `Download ${name}`,
     share: (name: string) => `Share ${name}`,
     rename: (name: string) => `Rename ${name}`,
+    move: (name: string) => `Move ${name}`,
     remove: (name: string) => `Delete ${name}`,
     stay: (name: string) => `How long ${name} stays`,
     history: (name: string) => `Earlier versions of ${name}`,
@@ -120,6 +123,7 @@ const english = {
       download: 'Download',
       share: 'Share',
       rename: 'Rename',
+      move: 'Move',
       stay: 'How long it stays',
       history: 'Earlier versions',
       remove: 'Delete',
@@ -140,7 +144,7 @@ const english = {
     actions: {
       download: 'Download',
       share: 'Share',
-      rename: 'Move',
+      move: 'Move',
       keep: 'Keep',
       unkeep: 'Do not keep',
       remove: 'Delete',
@@ -157,26 +161,10 @@ const english = {
       `Not done for ${formatCount(count)} of ${files(all)}: ${why}`,
     whys: {
       changed: 'They have changed or are gone.',
-      exists: 'There are files with these names again.',
+      exists: 'There are files with these names.',
       lost: 'They can no longer be restored.',
       full: 'There is not enough space.',
-    },
-    move: {
-      title: 'Move',
-      folder: 'To the folder',
-      hint: 'Such as “Holiday/2026”. Leave it empty to move them out of all folders.',
-      other: 'Replace another part of the names',
-      from: 'Current beginning of the names',
-      to: 'New beginning of the names',
-      action: (count: number) => `Move ${files(count)}`,
-      result: 'New names',
-      further: (count: number) => `and ${formatCount(count)} more`,
-      stay: (count: number) =>
-        `${files(count)} ${count === 1 ? 'does' : 'do'} not begin with this, and ${count === 1 ? 'keeps its name' : 'keep their names'}.`,
-      taken: (count: number) =>
-        count === 1
-          ? 'One of these names is taken already.'
-          : `${formatCount(count)} of these names are taken already.`,
+      cancelled: 'You have cancelled it.',
     },
     share: {
       who: 'Who can download each of them',
@@ -203,12 +191,9 @@ const english = {
     title: 'Folders',
     all: 'All files',
     searched: 'Searched in',
-    hide: 'Show whole names',
-    show: 'Show folders',
-    whole: 'Whole names, without folders',
+    make: 'New folder',
     tooMany: 'There are too many files to sort them by folder, so those in folders are shown too.',
     empty: (folder: string) => `Nothing in “${folder}”`,
-    emptyHint: 'The folder is there as soon as it has a file, and for as long as it has one.',
     noMatch: (text: string, folder: string) => `No name in “${folder}” contains “${text}”`,
     dropHere: (folder: string) => `Drop to upload to “${folder}”`,
   },
@@ -261,12 +246,10 @@ const english = {
   rename: {
     title: 'Rename',
     label: 'New name',
-    folderHint: (separator: string) =>
-      `“${separator}” separates the folders in a name. You can type / for it.`,
     action: 'Rename',
     replace: 'Replace it',
     taken: (name: string) => `A file named “${name}” already exists.`,
-    invalid: 'A name must be 1 to 255 bytes long and cannot contain / or \\.',
+    invalid: 'A name must be 1 to 255 bytes long and cannot contain / or \\, nor be “.” or “..”.',
     gone: 'This file no longer exists, or has changed since.',
     outside: (prefix: string) =>
       `Your access token only permits names that begin with “${prefix}”.`,

@@ -1,18 +1,18 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { remove } from '../http/file-requests.ts'
+import { namesOf, remove } from '../http/file-requests.ts'
 import { upload } from '../http/fixture.ts'
 import { issue } from '../http/scopes/scoped-requests.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { describeInBrowser, names, openWithPage, pick, visitAs } from './fixture.ts'
-import { expectSound } from './looks.ts'
+import { actOn, expectSound, TOUCH, violationsIn } from './looks.ts'
 
 const FILES = [
-  'Garden›plan.pdf',
-  'Photos›2025›beach.jpg',
-  'Photos›2026›10.jpg',
-  'Photos›2026›9.jpg',
-  'Photos›Photo of a friend.jpg',
+  'Garden/plan.pdf',
+  'Photos/2025/beach.jpg',
+  'Photos/2026/10.jpg',
+  'Photos/2026/9.jpg',
+  'Photos/Photo of a friend.jpg',
   'notes.md',
 ]
 
@@ -29,6 +29,8 @@ describeInBrowser('folders', (browser) => {
   })
 
   const put = (name: string) => upload(service, { user, name, content: 'x' })
+
+  const stored = () => namesOf(service, { user })
 
   async function open(path = '/'): Promise<Page> {
     const page = await visitAs({ browser: browser(), service, user, path })
@@ -75,12 +77,12 @@ describeInBrowser('folders', (browser) => {
 
   it('appear with their first file, and go with the last one', async () => {
     const page = await open()
-    await put('New›a.txt')
+    await put('New/a.txt')
     await expect.poll(() => names(page)).toEqual(['Garden', 'New', 'Photos', 'notes.md'])
-    await remove(service, { user, name: 'Garden›plan.pdf' })
+    await remove(service, { user, name: 'Garden/plan.pdf' })
     await expect.poll(() => names(page)).toEqual(['New', 'Photos', 'notes.md'])
     await openFolder(page, 'New')
-    await page.getByRole('button', { name: 'Delete New›a.txt' }).click({ force: true })
+    await page.getByRole('button', { name: 'Delete New/a.txt' }).click({ force: true })
     await page.getByText('Nothing in “New”').waitFor()
     await expectSound(page)
     const chosen = page.waitForEvent('filechooser')
@@ -91,14 +93,25 @@ describeInBrowser('folders', (browser) => {
     await expect.poll(() => names(page)).toEqual(['New', 'Photos', 'notes.md'])
   })
 
+  it('stay when their last file is deleted or moved away here', async () => {
+    const page = await open('/#folder=Garden%2F')
+    await page.getByRole('button', { name: 'Delete Garden/plan.pdf' }).click({ force: true })
+    await page.getByText('Nothing in “Garden”').waitFor()
+    await expect.poll(stored).toContain('Garden/')
+    await page.getByRole('button', { name: 'All files' }).click()
+    await expect.poll(() => names(page)).toEqual(['Garden', 'Photos', 'notes.md'])
+    await undo(page)
+    await expect.poll(stored).toEqual(['Garden/', ...FILES])
+  })
+
   it('are searched with all that is in them, and the page says where it looked', async () => {
     const page = await open()
     await page.getByRole('searchbox').fill('9')
-    await expect.poll(() => names(page)).toEqual(['Photos›2026›9.jpg'])
+    await expect.poll(() => names(page)).toEqual(['Photos/2026/9.jpg'])
     await page.getByRole('searchbox').fill('photo')
     await expect.poll(() => names(page)).toHaveLength(4)
     expect(await wayOf(page)).toEqual(['All files'])
-    await page.goto(`${page.url()}#folder=Photos%E2%80%BA`)
+    await page.goto(`${page.url()}#folder=Photos%2F`)
     await expect.poll(() => names(page)).toEqual(['Photo of a friend.jpg'])
     await page.getByRole('navigation', { name: 'Searched in' }).waitFor()
     await expectSound(page)
@@ -108,46 +121,113 @@ describeInBrowser('folders', (browser) => {
     await page.getByText('contains “a\\b”').waitFor()
   })
 
-  it('can be switched off, which the browser remembers', async () => {
-    const page = await open('/#folder=Photos%E2%80%BA')
-    await page.getByRole('button', { name: 'Show whole names' }).click()
-    await expect.poll(() => names(page)).toHaveLength(FILES.length)
-    expect(await names(page)).toEqual(expect.arrayContaining(FILES))
-    await page.reload()
-    await expect.poll(() => names(page)).toEqual(expect.arrayContaining(FILES))
-    await page.getByRole('button', { name: 'Show folders' }).click()
+  it('are made empty, by a name that is one, and take uploads', async () => {
+    const page = await open()
+    await page.getByRole('button', { name: 'New folder' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New folder' })
+    const name = dialog.getByLabel('Name of the folder')
+    await dialog.locator('input:focus').waitFor()
+    const create = dialog.getByRole('button', { name: 'Create' })
+    expect(await create.isDisabled()).toBe(true)
+    for (const [text, problem] of [
+      ['a/b', 'cannot contain /'],
+      ['..', 'cannot contain /'],
+      ['Photos', 'named “Photos” already'],
+      ['notes.md', 'named “notes.md” already'],
+    ] as const) {
+      await name.fill(text)
+      await create.click()
+      await dialog.getByText(problem).waitFor()
+    }
+    expect(await stored()).toEqual(FILES)
+    await expectSound(page)
+    await name.fill('Movies')
+    await name.press('Enter')
+    await expect.poll(() => names(page)).toEqual(['Garden', 'Movies', 'Photos', 'notes.md'])
+    await openFolder(page, 'Movies')
+    await page.getByText('Nothing in “Movies”').waitFor()
+    await pick(page, [{ path: 'sea.mov', content: 'x' }])
+    await expect.poll(() => names(page)).toEqual(['sea.mov'])
+    expect(await stored()).toEqual(expect.arrayContaining(['Movies/', 'Movies/sea.mov']))
+  })
+
+  it('are renamed with all that is in them, and back again', async () => {
+    const page = await open()
+    await actOn(page, { action: 'Rename', name: 'Photos' })
+    const dialog = page.getByRole('dialog', { name: 'Rename' })
+    await dialog.getByLabel('New name').fill('Garden')
+    await dialog.getByRole('button', { name: 'Rename' }).click()
+    await dialog.getByText('named “Garden” already').waitFor()
+    await dialog.getByLabel('New name').fill('Pictures')
+    await dialog.getByRole('button', { name: 'Rename' }).click()
+    await expect.poll(() => names(page)).toEqual(['Garden', 'Pictures', 'notes.md'])
+    await page.getByText('4 files were moved.').waitFor()
+    const renamed = FILES.map((name) => name.replace('Photos/', 'Pictures/'))
+    await expect.poll(stored).toEqual(renamed.toSorted())
+    await undo(page)
+    await expect.poll(stored).toEqual(FILES)
     await expect.poll(() => names(page)).toEqual(['Garden', 'Photos', 'notes.md'])
   })
 
-  it('are part of the names: a file moves by a new name, in which a slash can be typed', async () => {
+  it('are deleted with all that is in them, and restored', async () => {
     const page = await open()
-    await page.getByRole('button', { name: 'Rename notes.md' }).click({ force: true })
-    await page.getByLabel('New name').fill('Garden/notes.md')
-    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
-    await expect.poll(() => names(page)).toEqual(['Garden', 'Photos'])
-    await openFolder(page, 'Garden')
-    await expect.poll(() => names(page)).toEqual(['notes.md', 'plan.pdf'])
-    await page.getByRole('button', { name: 'Rename Garden›notes.md' }).click({ force: true })
-    // Only what users rarely change is not selected.
-    await page.locator('dialog input:focus').waitFor()
-    await page.keyboard.type('ideas')
-    await page.keyboard.press('Enter')
-    await expect.poll(() => names(page)).toEqual(['ideas.md', 'plan.pdf'])
+    await page.getByRole('button', { name: 'Folder Photos' }).focus()
+    await page.keyboard.press('Delete')
+    await page.getByText('4 files were deleted.').waitFor()
+    await expect.poll(() => names(page)).toEqual(['Garden', 'notes.md'])
+    expect(await stored()).toEqual(['Garden/plan.pdf', 'notes.md'])
+    await undo(page)
+    await expect.poll(stored).toEqual(FILES)
+    await expect.poll(() => names(page)).toEqual(['Garden', 'Photos', 'notes.md'])
+  })
+
+  it('have the actions of a file that a folder can have, on a phone too', async () => {
+    const page = await visitAs({ browser: browser(), service, user, ...TOUCH })
+    await page.getByRole('button', { name: 'Actions for Photos' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Actions for Photos' })
+    await dialog.waitFor()
+    const offered = await dialog.locator('.choices > *').allTextContents()
+    expect(offered).toEqual(['Download', 'Share', 'Rename', 'Move', 'Delete'])
+    expect(await violationsIn(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Share' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click()
+    const address = await page.getByLabel('Link', { exact: true }).inputValue()
+    const reply = await fetch(address, { headers: { accept: 'application/json' } })
+    expect(await reply.text()).toContain('Photo of a friend.jpg')
+  })
+
+  it('are no part of the name that a file gets', async () => {
+    const page = await open('/#folder=Photos%2F')
+    await actOn(page, { action: 'Rename', name: 'Photo of a friend.jpg' })
+    const field = page.getByLabel('New name')
+    const rename = page.getByRole('dialog').getByRole('button', { name: 'Rename' })
+    expect(await field.inputValue()).toBe('Photo of a friend.jpg')
+    await field.fill('a/b.jpg')
+    await rename.click()
+    await page.getByText('cannot contain /').waitFor()
+    // A file and a folder of the same name are for no other system.
+    await field.fill('2025')
+    await rename.click()
+    await page.getByText('named “2025” already').waitFor()
+    await field.fill('friend.jpg')
+    await rename.click()
+    await expect.poll(() => names(page)).toEqual(['2025', '2026', 'friend.jpg'])
+    expect(await stored()).toContain('Photos/friend.jpg')
   })
 
   it('are left when the user signs out', async () => {
-    const page = await open('/#folder=Photos%E2%80%BA')
+    const page = await open('/#folder=Photos%2F')
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     expect(new URL(page.url()).hash).toBe('')
   })
 
   it('folders that a narrow token is limited to are around everything, and take its uploads', async () => {
-    const scope = { actions: ['read', 'create'], prefix: 'Photos›20' }
+    const scope = { actions: ['read', 'create'], prefix: 'Photos/20' }
     const narrow = await issue(service, user, scope)
     user = { ...user, cookie: `access_token=${narrow}` }
     // Not within the scope.
-    const page = await open('/#folder=Garden%E2%80%BA')
+    const page = await open('/#folder=Garden%2F')
     await expect.poll(() => names(page)).toEqual(['2025', '2026'])
     await openFolder(page, '2025')
     await pick(page, [{ path: 'sea.jpg', content: 'x' }])
@@ -158,6 +238,10 @@ describeInBrowser('folders', (browser) => {
 
 async function openFolder(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: `Folder ${name}` }).click()
+}
+
+async function undo(page: Page): Promise<void> {
+  await page.locator('.toast').getByRole('button', { name: 'Undo' }).click()
 }
 
 async function wayOf(page: Page): Promise<readonly string[]> {

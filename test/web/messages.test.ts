@@ -4,13 +4,20 @@ import { describe, expect, it } from 'vitest'
 import { messages as ofPages, type Messages } from '../../web/messages.ts'
 import { auditEnglish } from '../../web/operator/audit/english.ts'
 import { visitEnglish } from '../../web/links/english.ts'
+import { movesEnglish } from '../../web/user/moves/english.ts'
 import { operatorEnglish } from '../../web/operator/english.ts'
 
 interface Language {
   readonly messages: Messages
 }
 
-const english = { ...ofPages, visit: visitEnglish, operator: operatorEnglish, audit: auditEnglish }
+const english = {
+  ...ofPages,
+  moves: movesEnglish,
+  visit: visitEnglish,
+  operator: operatorEnglish,
+  audit: auditEnglish,
+}
 const names = readdirSync('web/languages').map((file) => file.slice(0, -'.ts'.length))
 
 it('German is one of the languages', () => {

@@ -229,7 +229,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     ],
     [
       ['delete', 'create'],
-      ['Rename', 'Delete'],
+      ['Rename', 'Move', 'Delete'],
     ],
     [['history'], ['Earlier versions']],
   ])('a token that may read and %j offers for a file: %j', async (actions, offered) => {

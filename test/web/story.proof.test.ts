@@ -21,7 +21,7 @@ const TRIP = {
 
 const TRIP_NAMES = ['Rome', 'beach at dawn.jpg', 'harbour.mov', 'notes.md']
 
-const HARBOUR = 'Italy›harbour.mov'
+const HARBOUR = 'Italy/harbour.mov'
 
 const PHONE = { viewport: NARROW, hasTouch: true, isMobile: true }
 
@@ -107,7 +107,7 @@ describeInBrowser('the way of a newcomer', (browser) => {
     await panel.getByRole('button', { name: 'Show all uploads' }).click()
     await panel.getByText('There is enough space now.').waitFor()
     visited.expectClean()
-    await panel.getByRole('button', { name: 'Retry Italy›wedding.mov' }).click()
+    await panel.getByRole('button', { name: 'Retry Italy/wedding.mov' }).click()
     await uploaded(page, 2)
     await expect.poll(() => names(page)).toContain('wedding.mov')
     await capacity.getByText('13 MiB of 15 MiB used').waitFor()

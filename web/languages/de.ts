@@ -102,6 +102,7 @@ export const messages: Messages = {
     download: (name) => `${name} herunterladen`,
     share: (name) => `${name} teilen`,
     rename: (name) => `${name} umbenennen`,
+    move: (name) => `${name} verschieben`,
     remove: (name) => `${name} löschen`,
     stay: (name) => `Aufbewahrung von ${name}`,
     history: (name) => `Frühere Versionen von ${name}`,
@@ -110,6 +111,7 @@ export const messages: Messages = {
       download: 'Herunterladen',
       share: 'Teilen',
       rename: 'Umbenennen',
+      move: 'Verschieben',
       stay: 'Aufbewahrung',
       history: 'Frühere Versionen',
       remove: 'Löschen',
@@ -129,7 +131,7 @@ export const messages: Messages = {
     actions: {
       download: 'Herunterladen',
       share: 'Teilen',
-      rename: 'Verschieben',
+      move: 'Verschieben',
       keep: 'Behalten',
       unkeep: 'Nicht behalten',
       remove: 'Löschen',
@@ -146,27 +148,10 @@ export const messages: Messages = {
     left: (count, all, why) => `Nicht erledigt bei ${formatCount(count)} von ${files(all)}: ${why}`,
     whys: {
       changed: 'Sie wurden geändert oder gibt es nicht mehr.',
-      exists: 'Es gibt wieder Dateien mit diesen Namen.',
+      exists: 'Es gibt Dateien mit diesen Namen.',
       lost: 'Sie können nicht mehr wiederhergestellt werden.',
       full: 'Es ist zu wenig Platz.',
-    },
-    move: {
-      title: 'Verschieben',
-      folder: 'In den Ordner',
-      hint: 'Zum Beispiel „Urlaub/2026“. Leer: aus allen Ordnern heraus.',
-      other: 'Einen anderen Teil der Namen ersetzen',
-      from: 'Bisheriger Anfang der Namen',
-      to: 'Neuer Anfang der Namen',
-      action: (count) => `${files(count)} verschieben`,
-      result: 'Neue Namen',
-      further: (count) => `und ${formatCount(count)} weitere`,
-      stay: (count) =>
-        `${files(count)} ${form(count, { one: 'beginnt nicht so und behält den Namen', other: 'beginnen nicht so und behalten ihre Namen' })}.`,
-      taken: (count) =>
-        form(count, {
-          one: 'Einer dieser Namen ist schon vergeben.',
-          other: `${formatCount(count)} dieser Namen sind schon vergeben.`,
-        }),
+      cancelled: 'Du hast es abgebrochen.',
     },
     share: {
       who: 'Wer jede davon herunterladen kann',
@@ -192,15 +177,30 @@ export const messages: Messages = {
     title: 'Ordner',
     all: 'Alle Dateien',
     searched: 'Gesucht in',
-    hide: 'Ganze Namen anzeigen',
-    show: 'Ordner anzeigen',
-    whole: 'Ganze Namen, ohne Ordner',
+    make: 'Neuer Ordner',
     tooMany:
       'Es sind zu viele Dateien, um sie nach Ordnern zu sortieren. Deshalb werden auch die in Ordnern angezeigt.',
     empty: (folder) => `In „${folder}“ ist nichts`,
-    emptyHint: 'Den Ordner gibt es, sobald und solange er eine Datei hat.',
     noMatch: (text, folder) => `Kein Name in „${folder}“ enthält „${text}“`,
     dropHere: (folder) => `Zum Hochladen nach „${folder}“ loslassen`,
+  },
+
+  moves: {
+    title: 'Verschieben',
+    action: 'Hierher verschieben',
+    entries: (count) => counted(count, 'Eintrag', 'Einträge'),
+    foldersIn: (folder) => `Ordner in ${folder}`,
+    noFolders: 'Hier sind keine Ordner.',
+    tooMany: (most) => `Nur die ersten ${formatCount(most)} Ordner werden angezeigt.`,
+    there: 'Es ist schon in diesem Ordner. Wähle einen anderen.',
+    taken: (count, name) =>
+      count === 1
+        ? `Eine Datei oder einen Ordner namens „${name}“ gibt es schon.`
+        : `${formatCount(count)} dieser Namen sind schon vergeben, darunter „${name}“.`,
+    twice: (name) => `Zwei davon heißen „${name}“.`,
+    intoItself: 'Ein Ordner kann nicht in sich selbst verschoben werden.',
+    makeAction: 'Anlegen',
+    folderName: 'Name des Ordners',
   },
 
   viewer: {
@@ -246,12 +246,11 @@ export const messages: Messages = {
   rename: {
     title: 'Umbenennen',
     label: 'Neuer Name',
-    folderHint: (separator) =>
-      `„${separator}“ trennt die Ordner in einem Namen. Du kannst dafür / tippen.`,
     action: 'Umbenennen',
     replace: 'Ersetzen',
     taken: (name) => `Eine Datei namens „${name}“ gibt es schon.`,
-    invalid: 'Ein Name muss 1 bis 255 Byte lang sein und darf weder / noch \\ enthalten.',
+    invalid:
+      'Ein Name muss 1 bis 255 Byte lang sein, darf weder / noch \\ enthalten und nicht „.“ oder „..“ sein.',
     gone: 'Diese Datei gibt es nicht mehr, oder sie wurde inzwischen geändert.',
     outside: (prefix) => `Dein Zugriffstoken erlaubt nur Namen, die mit „${prefix}“ beginnen.`,
   },

@@ -99,6 +99,11 @@ export function filePath(name: string, userId?: string): string {
   return `${repositoryPath(userId)}/${segment(name)}`
 }
 
+/** One archive of all files of the caller whose names begin with this. */
+export function archivePath(prefix: string): string {
+  return `users/me/archive?${prefix === '' ? '' : `prefix=${encodeURIComponent(prefix)}`}`
+}
+
 /** The first page of a listing. */
 export async function firstPage<Page>(listing: {
   pages(): AsyncIterable<Page>

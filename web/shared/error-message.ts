@@ -1,9 +1,10 @@
 import { isProblem } from '../../packages/js/src/errors.ts'
 import { messages } from '../messages.ts'
+import { Refusal } from './refusal.ts'
 
-/** Says that something failed, and why. */
+/** Says that something failed, and why. A refusal of the page says it itself. */
 export function failureOf(error: unknown): string {
-  return messages.failed(reasonOf(error))
+  return error instanceof Refusal ? error.message : messages.failed(reasonOf(error))
 }
 
 /** By the code of a refusal, else as the error itself says it. Browsers have no words for users when code is not loaded. */

@@ -105,8 +105,10 @@ function Repository({ page }: { readonly page: Page }) {
       <UploadPanel uploads={page.uploads} isConnected={page.connection.isConnected.value} />
       {mayUpload() && (
         <div class="drop-hint" aria-hidden="true">
-          <Icon name="upload" />
-          <DropHint page={page} />
+          <p>
+            <Icon name="upload" />
+            <DropHint page={page} />
+          </p>
         </div>
       )}
     </div>
@@ -115,8 +117,9 @@ function Repository({ page }: { readonly page: Page }) {
 
 function DropHint({ page }: { readonly page: Page }) {
   const { path, base } = page.list
-  if (path.value === base.value) return <>{messages.files.dropHere}</>
-  return <>{messages.folders.dropHere(visibleText(labelOf(path.value)))}</>
+  const folder = page.folders.target.value ?? path.value
+  if (folder === base.value) return <>{messages.files.dropHere}</>
+  return <>{messages.folders.dropHere(visibleText(labelOf(folder)))}</>
 }
 
 /** Says that the token has a scope, and until when it is valid. */

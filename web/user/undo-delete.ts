@@ -5,6 +5,8 @@ import type { Toasts } from '../shared/toasts.tsx'
 import { messages } from '../messages.ts'
 import type { CapacityFigures } from './capacity-figures.ts'
 import type { FileList } from './files/file-list.ts'
+import { countOf } from './folders/files-of.ts'
+import { labelOf } from './folders/folder.ts'
 import type { History } from './history/history.ts'
 import type { Permissions } from './permissions.ts'
 import { restoreRefusal } from '../shared/restore-refusal.ts'
@@ -18,6 +20,8 @@ export interface RemovalOptions {
   readonly capacity: CapacityFigures
   readonly toasts: Toasts
   readonly permissions: Permissions
+  /** Called after a file was deleted. */
+  readonly onRemoved: () => void
   /** Restores several files, and says itself which ones it could not restore. */
   readonly restore: (files: readonly FileEntry[]) => Promise<void>
 }
@@ -48,7 +52,7 @@ interface Shown {
 const NONE: Shown = { count: 0, permitted: [], isRestorable: false, isForGood: true }
 
 export function createRemoval(options: RemovalOptions): Removal {
-  const { files, list, history, capacity, toasts, permissions, restore } = options
+  const { files, list, history, capacity, toasts, permissions, onRemoved, restore } = options
   let shown = NONE
 
   async function undo(files: readonly FileEntry[]): Promise<void> {
@@ -77,13 +81,13 @@ export function createRemoval(options: RemovalOptions): Removal {
     const isRestorable = await isKept(mine)
     const before = toasts.has(KIND) ? shown : NONE
     shown = {
-      count: before.count + files.length,
+      count: before.count + countOf(files),
       permitted: [...before.permitted, ...mine],
       isRestorable: before.isRestorable || isRestorable,
       isForGood: before.isForGood && mine.length > 0 && !isRestorable,
     }
     const { count, permitted } = shown
-    const name = files[0]?.name ?? ''
+    const name = labelOf(files[0]?.name ?? '')
     const action = { label: messages.undo, run: () => void undo(permitted) }
     toasts.replace({
       kind: KIND,
@@ -114,6 +118,7 @@ export function createRemoval(options: RemovalOptions): Removal {
       if (isGone) list.drop(name)
       list.hide([name], false)
       if (!isGone) return
+      onRemoved()
       capacity.refresh()
       await report([file])
     },

@@ -64,7 +64,7 @@ export function createPage({
   const permissions = createPermissions(reader)
   const capacity = createCapacityFigures(reader, permissions)
   const list = createFileList(reader.files, permissions)
-  const folders = createFolders(list)
+  const folders = createFolders({ list, files: client.files, permissions })
   const session = createSession({
     http: {
       // A sign-in passes the gate that it has closed itself.
@@ -114,9 +114,10 @@ export function createPage({
     capacity,
     toasts,
     permissions,
+    onRemoved: () => void folders.keepOpen(),
     async restore(removed) {
       const { restoreMany } = await import('./selection/change-many.ts')
-      await restoreMany({ client, list, capacity, toasts, selection, removal }, removed)
+      await restoreMany({ client, list, folders, capacity, toasts, selection, removal }, removed)
     },
   })
   const unfinished = createUnfinishedUploads({ reader, client, http })
@@ -167,8 +168,8 @@ export function createPage({
     )
   }
 
-  function onDropped(files: Parameters<typeof uploads.add>[0]): void {
-    if (isSignedIn()) uploads.add(files)
+  function onDropped(...dropped: Parameters<typeof uploads.add>): void {
+    if (isSignedIn()) uploads.add(...dropped)
   }
 
   /** The user and the scope for whom the page is: those of the first token. */

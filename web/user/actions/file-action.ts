@@ -2,23 +2,26 @@ import type { FileUpdate } from '../../../packages/js/src/client.ts'
 import { isProblem } from '../../../packages/js/src/errors.ts'
 import { failureOf } from '../../shared/error-message.ts'
 import type { FileEntry } from '../../shared/model.ts'
+import type { Entry } from '../files/shown-entries.ts'
 import { messages } from '../../messages.ts'
 import type { Page } from '../user-page.ts'
 import type { RowAction } from './row-actions.ts'
 
 export type ActionKind = RowAction | 'open' | 'more'
 
-/** What a user does with one file. */
+/** What a user does with one file, or with one folder. */
 export interface FileAction {
   readonly kind: ActionKind
-  readonly file: FileEntry
+  readonly entry: Entry
 }
+
+export type Act = (kind: ActionKind, entry: Entry) => void
 
 /** What the dialogs of all actions have in common. */
 export interface FileActionProps {
   readonly page: Page
   readonly action: FileAction
-  readonly onAct: (kind: ActionKind, file: FileEntry) => void
+  readonly onAct: Act
   readonly onClose: () => void
 }
 

@@ -1,43 +1,62 @@
 import { useState } from 'preact/hooks'
 import { isProblem } from '../../../packages/js/src/errors.ts'
 import { Dialog } from '../../shared/dialog.tsx'
+import { isSegment } from '../../shared/file-name.ts'
+import type { FileEntry } from '../../shared/model.ts'
 import { ProblemNotice } from '../../shared/problem-notice.tsx'
 import { messages } from '../../messages.ts'
-import { changeProblem, type FileActionProps, showChanged } from './file-action.ts'
-import { folderOf, SEPARATOR, typedName } from '../folders/folder.ts'
+import { type Entry, nameOf } from '../files/shown-entries.ts'
+import { labelOf, parentOf, SEPARATOR } from '../folders/folder.ts'
+import { checkMoves, checkRename, moveEntries } from '../moves/move-entries.ts'
+import type { Page } from '../user-page.ts'
+import { changeProblem, showChanged } from './file-action.ts'
 
 const words = messages.rename
 
-/** Asks for the new name of a file, and before it replaces another one. */
-export function RenameDialog({ page, action, onClose }: FileActionProps) {
-  const { file } = action
+export interface RenameDialogProps {
+  readonly page: Page
+  readonly entry: Entry
+  readonly onClose: () => void
+}
+
+/** Asks for the new name of a file or a folder, and before a file replaces another one. */
+export function RenameDialog({ page, entry, onClose }: RenameDialogProps) {
   const { permissions } = page
-  const hasFolders = page.list.hasFolders.value
-  const [name, setName] = useState(file.name)
+  const before = labelOf(nameOf(entry))
+  const [label, setLabel] = useState(before)
   const [problem, setProblem] = useState<string>()
   const [isTaken, setTaken] = useState(false)
 
   async function rename(overwrite: boolean): Promise<void> {
-    if (name === file.name) {
-      onClose()
-      return
-    }
-    if (name !== permissions.within(name)) {
-      setProblem(words.outside(permissions.prefix()))
-      return
-    }
+    if (label === before) return onClose()
     try {
-      const options = { ifMatch: file.etag, overwrite }
-      showChanged(page, file, await page.client.files.rename(file.name, name, options))
+      if (!isSegment(label)) return setProblem(words.invalid)
+      const to = parentOf(nameOf(entry)) + label
+      if (typeof entry === 'string') await renameFolder(entry, to + SEPARATOR)
+      else await renameFile(entry, to, overwrite)
       onClose()
     } catch (error) {
       setTaken(isProblem(error, 'file_exists') && permissions.may('replace'))
-      setProblem(renameProblem(error, name))
+      setProblem(renameProblem(error, label))
     }
   }
 
+  async function renameFolder(folder: string, to: string): Promise<void> {
+    const moves = [{ entry: folder, to }]
+    await checkMoves(page, moves)
+    // It says itself how far it is.
+    void moveEntries(page, moves)
+  }
+
+  async function renameFile(file: FileEntry, to: string, overwrite: boolean): Promise<void> {
+    // The service says whether a file has the name, which the user may replace.
+    await checkRename(page, { entry: file, to })
+    const options = { ifMatch: file.etag, overwrite }
+    showChanged(page, file, await page.client.files.rename(file.name, to, options))
+  }
+
   return (
-    <Dialog title={words.title} subject={file.name} onClose={onClose}>
+    <Dialog title={words.title} subject={before} onClose={onClose}>
       <form
         class="form"
         onSubmit={(event) => {
@@ -49,23 +68,16 @@ export function RenameDialog({ page, action, onClose }: FileActionProps) {
         <input
           id="new-name"
           class="field"
-          value={name}
+          value={label}
           ref={selectStem}
           spellcheck={false}
           aria-invalid={problem !== undefined}
-          aria-describedby={hasFolders ? 'new-name-hint' : undefined}
           onInput={({ currentTarget: input }) => {
-            if (hasFolders) separate(input)
-            setName(input.value)
+            setLabel(input.value)
             setTaken(false)
             setProblem(undefined)
           }}
         />
-        {hasFolders && (
-          <p id="new-name-hint" class="quiet">
-            {words.folderHint(SEPARATOR)}
-          </p>
-        )}
         <ProblemNotice text={problem} />
         <div class="dialog-actions">
           <button type="button" class="button" onClick={onClose}>
@@ -86,28 +98,19 @@ export function RenameDialog({ page, action, onClose }: FileActionProps) {
   )
 }
 
-function renameProblem(error: unknown, name: string): string {
-  if (isProblem(error, 'file_exists')) return words.taken(name)
+function renameProblem(error: unknown, label: string): string {
+  if (isProblem(error, 'file_exists')) return words.taken(label)
   return isProblem(error, 'invalid_file_name') ? words.invalid : changeProblem(error)
 }
 
-/** Puts the separator of folders where a slash was typed, which no name can contain. */
-function separate(input: HTMLInputElement): void {
-  const { value, selectionStart: caret } = input
-  if (!value.includes('/')) return
-  input.value = typedName(value)
-  input.setSelectionRange(caret, caret)
-}
-
-/** Selects the name without its folders and its extension, which users rarely change. */
+/** Selects the name without its extension, which users rarely change. */
 function selectStem(input: HTMLInputElement | null): void {
   if (input === null || input.dataset['selected'] !== undefined) return
   input.dataset['selected'] = ''
   input.autofocus = true
-  const start = folderOf(input.value).length
   const end = input.value.lastIndexOf('.')
   requestAnimationFrame(() => {
     input.focus()
-    input.setSelectionRange(start, end > start ? end : input.value.length)
+    input.setSelectionRange(0, end > 0 ? end : input.value.length)
   })
 }

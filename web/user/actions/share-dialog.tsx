@@ -1,18 +1,24 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { filePath } from '../../shared/connection.ts'
 import { CopyField } from '../../shared/copy-field.tsx'
 import { Dialog } from '../../shared/dialog.tsx'
-import type { Visibility } from '../../shared/model.ts'
+import type { FileEntry, Visibility } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import { CreatedLink, CreateLink } from '../links/create-link.tsx'
-import { changeFile, changeProblem, type FileActionProps } from './file-action.ts'
+import type { Page } from '../user-page.ts'
+import { changeFile, changeProblem } from './file-action.ts'
 import { VisibilityField } from './visibility-field.tsx'
 
 const words = messages.share
 
+export interface ShareDialogProps {
+  readonly page: Page
+  readonly file: FileEntry
+  readonly onClose: () => void
+}
+
 /** Says who can download a file, shows its address, and creates links to it. */
-export function ShareDialog({ page, action, onClose }: FileActionProps) {
-  const { file } = action
+export function ShareDialog({ page, file, onClose }: ShareDialogProps) {
   const [chosen, setChosen] = useState(file.visibility)
   const [said, setSaid] = useState('')
   const [isBusy, setBusy] = useState(false)
@@ -69,5 +75,32 @@ export function ShareDialog({ page, action, onClose }: FileActionProps) {
         <CreatedLink address={address} onClose={() => setAddress(undefined)} />
       )}
     </Dialog>
+  )
+}
+
+export interface ShareFolderProps {
+  readonly page: Page
+  readonly folder: string
+  readonly onClose: () => void
+}
+
+/** Creates a link to a folder, and shows its address. */
+export function ShareFolder({ page, folder, onClose }: ShareFolderProps) {
+  const [address, setAddress] = useState<string>()
+  const isCreated = useRef(false)
+  if (address !== undefined) return <CreatedLink address={address} onClose={onClose} />
+  return (
+    <CreateLink
+      page={page}
+      prefix={folder}
+      onCreated={(created) => {
+        isCreated.current = true
+        setAddress(created)
+      }}
+      onClose={() => {
+        // It closes itself once there is a link.
+        if (!isCreated.current) onClose()
+      }}
+    />
   )
 }

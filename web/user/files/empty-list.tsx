@@ -54,12 +54,9 @@ export function EmptyList({ page, onChoose }: EmptyListProps) {
           {isSearch ? noMatch(search, path) : path === '' ? words.empty : emptyIn(path)}
         </strong>
       </p>
-      {!isSearch && path !== '' && <p class="quiet">{messages.folders.emptyHint}</p>}
       {!isSearch && permissions.mayUpload() && (
         <>
-          {path === '' && (
-            <p class="quiet">{canDrop() ? words.emptyHint : words.emptyHintForTouch}</p>
-          )}
+          <p class="quiet">{canDrop() ? words.emptyHint : words.emptyHintForTouch}</p>
           <button type="button" class="button button-main" onClick={onChoose}>
             {words.choose}
           </button>

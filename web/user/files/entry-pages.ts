@@ -1,4 +1,5 @@
 import { type Files, isProblem } from '../../../packages/js/src/client.ts'
+import type { FileEntry } from '../../shared/model.ts'
 import { SEPARATOR } from '../folders/folder.ts'
 import { opposite } from './file-order.ts'
 import type { EntryPage } from './shown-entries.ts'
@@ -28,20 +29,31 @@ export async function findEntries(
   service: Pick<Files, 'list'>,
   { view, after, isWanted }: EntryRead,
 ): Promise<FoundEntries> {
-  let page: EntryPage = { files: [], next_cursor: null }
+  let page: EntryPage & ReturnType<typeof shownOf> = { files: [], prefixes: [], next_cursor: null }
   let changes: string | undefined
   try {
     for await (const { files, prefixes, ...more } of pagesOf(service, view, after)) {
       changes ??= more.changes_cursor
-      const found = files.filter(({ name }) => shownIn(view, name) === 'file')
-      page = { files: found, prefixes, next_cursor: more.next_cursor }
-      const isEmpty = found.length === 0 && (prefixes ?? []).length === 0
+      page = { ...shownOf(view, files, prefixes), next_cursor: more.next_cursor }
+      const isEmpty = page.files.length === 0 && page.prefixes.length === 0
       if (!isEmpty || !isWanted()) break
     }
   } catch (error) {
     if (!isProblem(error, 'invalid_parameter') || view.search === '') throw error
   }
   return { page, changes }
+}
+
+/** What the view shows of a page, of which markers can be folders. */
+function shownOf(view: View, files: readonly FileEntry[], prefixes: readonly string[] = []) {
+  const found: FileEntry[] = []
+  const folders = new Set(prefixes)
+  for (const file of files) {
+    const shown = shownIn(view, file.name)
+    if (shown === 'file') found.push(file)
+    else if (shown !== 'nothing') folders.add(shown.folder)
+  }
+  return { files: found, prefixes: [...folders] }
 }
 
 function pagesOf(service: Pick<Files, 'list'>, view: View, after: string | null) {

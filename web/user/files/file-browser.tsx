@@ -6,10 +6,13 @@ import { SortField } from '../../shared/sort-field.tsx'
 import { messages } from '../../messages.ts'
 import type { ActionKind, FileAction } from '../actions/file-action.ts'
 import type { FileActionDialog } from '../actions/file-action-dialog.tsx'
+import type { Entry } from './shown-entries.ts'
 import { EmptyList } from './empty-list.tsx'
 import { FileTable } from './file-table.tsx'
 import type { FileViewProps } from './file-window.ts'
 import { FolderBar } from '../folders/folder-bar.tsx'
+import { NewFolderButton } from '../folders/new-folder-button.tsx'
+import { useDragging } from '../moves/dragging.ts'
 import type { Permissions } from '../permissions.ts'
 import type { Page } from '../user-page.ts'
 import { FilePickers, usePaste } from '../uploads/file-pickers.tsx'
@@ -27,20 +30,30 @@ interface OpenAction {
 
 /** The list of files with search, sorting, uploads and actions. */
 export function FileBrowser({ page }: { readonly page: Page }) {
-  const { list, history, uploads, permissions, selection, SelectionBar, toasts, viewer } = page
+  const { list, folders, history, uploads, permissions, selection, toasts, viewer } = page
+  const { SelectionBar } = page
   const { may, mayUpload } = permissions
   const [action, setAction] = useState<OpenAction>()
   const picker = useRef<HTMLInputElement>(null)
   usePaste((files) => uploads.add(files))
 
-  function act(kind: ActionKind, file: FileEntry): void {
+  function act(kind: ActionKind, entry: Entry): void {
     // What offers to undo it, or the other view, would be below the viewer.
     if (kind === 'remove' || kind === 'history') viewer.close()
-    if (kind === 'open') void toasts.attempt(() => viewer.open(file))
-    else if (kind === 'remove') void page.removal.remove(file)
-    else if (kind === 'history') history.open(file.name)
-    else if (kind === 'stay') void toasts.attempt(() => askOfCurrent(kind, file))
-    else void toasts.attempt(() => ask({ kind, file }))
+    if (typeof entry === 'string') void toasts.attempt(() => actOnFolder(kind, entry))
+    else if (kind === 'open') void toasts.attempt(() => viewer.open(entry))
+    else if (kind === 'remove') void page.removal.remove(entry)
+    else if (kind === 'history') history.open(entry.name)
+    else if (kind === 'stay') void toasts.attempt(() => askOfCurrent(kind, entry))
+    else void toasts.attempt(() => ask({ kind, entry }))
+  }
+
+  async function actOnFolder(kind: ActionKind, folder: string): Promise<void> {
+    if (kind === 'open') folders.open(folder)
+    else if (kind === 'remove') {
+      const { removeEntries } = await import('../folders/remove-entries.ts')
+      await removeEntries(page, [folder])
+    } else await ask({ kind, entry: folder })
   }
 
   /** Loads the dialogs when the first is opened, which most visits never do. */
@@ -53,15 +66,16 @@ export function FileBrowser({ page }: { readonly page: Page }) {
   async function askOfCurrent(kind: ActionKind, { name }: FileEntry): Promise<void> {
     const file = await list.find(name)
     if (file === undefined) list.drop(name)
-    else await ask({ kind, file })
+    else await ask({ kind, entry: file })
   }
 
   return (
-    <main class="files card" aria-label={words.title}>
+    <main class="files card" aria-label={words.title} {...useDragging(page)}>
       <div class="toolbar">
         {may('read') && <Sought page={page} />}
         {may('read') && <LayoutButton page={page} />}
         {mayUpload() && <FilePickers picker={picker} onPicked={(files) => uploads.add(files)} />}
+        {may('read') && may('create') && <NewFolderButton page={page} />}
         {may('history') && (
           <button
             type="button"

@@ -4,8 +4,8 @@ import { messages } from '../../messages.ts'
 import { createThumbnails } from '../thumbnails/thumbnails.ts'
 import { FileTile } from './file-tile.tsx'
 import { type FileViewProps, useFileWindow } from './file-window.ts'
-import { FolderRow } from '../folders/folder-row.tsx'
-import { permittedActions } from '../actions/row-actions.ts'
+import { FolderTile } from '../folders/folder-tile.tsx'
+import { folderActions, permittedActions } from '../actions/row-actions.ts'
 
 const SIZES = { height: 208, margin: 2, step: 1 } as const
 
@@ -14,13 +14,14 @@ const MIN_TILE_WIDTH = 150
 
 /** The files as tiles, with thumbnails of photos. */
 export function FileGrid(props: FileViewProps) {
-  const { list, content, folders, permissions, selection, thumbnailDatabase } = props.page
+  const { list, content, permissions, selection, thumbnailDatabase } = props.page
   const { folder } = list.view.value
   const [width, setWidth] = useState(0)
   const columns = Math.max(2, Math.floor(width / MIN_TILE_WIDTH))
   const [thumbnails] = useState(() => createThumbnails(content, thumbnailDatabase))
   useEffect(() => thumbnails.close, [])
   const actions = permittedActions(permissions)
+  const ofFolders = folderActions(permissions)
   const { entries, active, setCurrent, region, setRegion, keyOf, window, visible, grid, act } =
     useFileWindow({ ...props, sizes: SIZES, columns, headHeight: 0 })
   const rows = Math.ceil(entries.length / columns)
@@ -68,14 +69,15 @@ export function FileGrid(props: FileViewProps) {
                     const index = row * columns + column
                     const onFocus = (): void => setCurrent(index)
                     const isSelected = selection.has(entry)
-                    const place = { index, isCurrent: index === active, isSelected, onFocus }
+                    const isCurrent = index === active
+                    const place = { index, isCurrent, isSelected, onFocus, onAct: act }
                     return typeof entry === 'string' ? (
-                      <FolderRow
+                      <FolderTile
                         key={column}
                         folder={entry}
-                        isTile
+                        within={folder}
                         {...place}
-                        onOpen={folders.open}
+                        actions={ofFolders}
                       />
                     ) : (
                       <FileTile
@@ -86,7 +88,6 @@ export function FileGrid(props: FileViewProps) {
                         isInView={row >= visible.first && row < visible.end}
                         thumbnails={thumbnails}
                         actions={actions}
-                        onAct={act}
                       />
                     )
                   })}

@@ -1,7 +1,8 @@
 import type { FileEntry } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
-import type { ActionKind } from '../actions/file-action.ts'
+import type { Act } from '../actions/file-action.ts'
 import type { RowAction } from '../actions/row-actions.ts'
+import type { Entry } from './shown-entries.ts'
 
 /**
  * Moves the focus from a file that is scrolled away to the list. Its elements may show another file next, which must not
@@ -19,50 +20,38 @@ export interface ItemProps {
   /** Whether the Tab key focuses this one. */
   readonly isCurrent: boolean
   readonly isSelected: boolean
+  /** What the token permits. */
+  readonly actions: readonly RowAction[]
   readonly onFocus: () => void
+  readonly onAct: Act
 }
 
 export interface FileItemProps extends ItemProps {
   readonly file: FileEntry
   /** The open folder, whose name is not repeated. */
   readonly folder: string
-  /** What the token permits. */
-  readonly actions: readonly RowAction[]
-  readonly onAct: (kind: ActionKind, file: FileEntry) => void
 }
 
-/** Attributes of the element of a file: its place, the focus, clicks and keys. */
-export function itemProps({ file, actions, onAct, ...props }: FileItemProps) {
-  return entryProps(props, {
-    open: () => onAct('open', file),
-    press(event) {
-      const kind = actionOf(event, actions)
-      if (kind === undefined) return
-      event.preventDefault()
-      onAct(kind, file)
-    },
-  })
-}
-
-/** Attributes of the element of a folder. */
-export function folderProps(props: ItemProps, open: () => void) {
-  return entryProps(props, { open, press: () => undefined })
-}
-
-interface EntryActs {
-  readonly open: () => void
-  /** For all keys but those that open it. */
-  readonly press: (event: KeyboardEvent) => void
-}
-
-function entryProps(
-  { index, isCurrent, isSelected, onFocus }: ItemProps,
-  { open, press }: EntryActs,
+/** Attributes of the element of a folder or a file: its place, the focus, clicks and keys. */
+export function itemProps(
+  { index, isCurrent, isSelected, actions, onFocus, onAct }: ItemProps,
+  entry: Entry,
 ) {
+  const open = (): void => onAct('open', entry)
+
+  function press(event: KeyboardEvent): void {
+    const kind = actionOf(event, actions)
+    if (kind === undefined) return
+    event.preventDefault()
+    onAct(kind, entry)
+  }
+
   return {
     'data-index': index,
+    'data-folder': typeof entry === 'string' ? entry : undefined,
     'aria-selected': isSelected,
     tabIndex: isCurrent ? 0 : -1,
+    draggable: actions.includes('move') && canDrag(),
     onFocusIn: onFocus,
     onClick: (event: MouseEvent) => {
       if (isBackground(event)) open()
@@ -96,6 +85,11 @@ function actionOf(event: KeyboardEvent, permitted: readonly RowAction[]): RowAct
 }
 
 const KEYS: Readonly<Record<string, RowAction>> = { Delete: 'remove', F2: 'rename' }
+
+/** A finger that is held on a file selects it. */
+function canDrag(): boolean {
+  return !matchMedia('(pointer: coarse)').matches
+}
 
 /** Whether a click on a file was on none of its buttons. */
 function isBackground({ target }: MouseEvent): boolean {

@@ -2,7 +2,7 @@ import { batch, type ReadonlySignal, type Signal, computed, signal } from '@prea
 import { type Files, isProblem } from '../../../packages/js/src/client.ts'
 import type { FileEntry, Order } from '../../shared/model.ts'
 import { findEntries } from './entry-pages.ts'
-import { folderOf, typedName } from '../folders/folder.ts'
+import { folderOf } from '../folders/folder.ts'
 import { createFolderCheck } from '../folders/folder-check.ts'
 import { createShownEntries, type EntryPage, type ShownEntries } from './shown-entries.ts'
 import { type View, viewOf } from './view.ts'
@@ -21,8 +21,6 @@ export interface FileList extends Pick<ShownEntries, 'files' | 'entries' | 'putB
   readonly search: Signal<string>
   /** The folder to open, with the separator at its end; empty for everything. */
   readonly folder: Signal<string>
-  /** Whether to show names as folders. */
-  readonly hasFolders: Signal<boolean>
   /** The folder that is open: not the one to open if the token does not permit it. */
   readonly path: ReadonlySignal<string>
   /** The folder around everything that the token permits; mostly empty. */
@@ -51,6 +49,8 @@ export interface FileList extends Pick<ShownEntries, 'files' | 'entries' | 'putB
   /** Adds or replaces files. Ignores those of another user: their response came after the sign-in of this one. */
   put(...files: readonly FileEntry[]): void
   drop(...names: readonly string[]): void
+  /** Takes a folder that is gone from what is shown. */
+  readonly dropFolder: (folder: string) => void
   /** Whether the file is of the user whose files these are. */
   readonly owns: (file: FileEntry) => boolean
   /** Calls `hear` after each `put` and `drop`, also of files that are not read yet. */
@@ -78,7 +78,6 @@ export function createFileList(
   const order = signal<Order>('name')
   const search = signal('')
   const folder = signal('')
-  const hasFolders = signal(true)
   const isLoading = signal(false)
   const failure = signal<unknown>(undefined)
   const changesCursor = signal<string>()
@@ -94,17 +93,14 @@ export function createFileList(
   /** Another one, when the list is read anew. */
   let generation = 0
 
-  const base = computed(() => (hasFolders.value ? folderOf(narrow('')) : ''))
-  const path = computed(() =>
-    hasFolders.value && folder.value.startsWith(base.value) ? folder.value : base.value,
-  )
+  const base = computed(() => folderOf(narrow('')))
+  const path = computed(() => (folder.value.startsWith(base.value) ? folder.value : base.value))
 
   const wanted = (): View =>
     viewOf({
       folder: path.value,
       search: search.value,
       order: order.value,
-      hasFolders: hasFolders.value,
       narrow,
       last: view.value,
     })
@@ -200,7 +196,6 @@ export function createFileList(
     order,
     search,
     folder,
-    hasFolders,
     view,
     files,
     entries,
@@ -216,7 +211,7 @@ export function createFileList(
     sort: (next) => ended(sort(next)),
 
     seek(text) {
-      search.value = hasFolders.value ? typedName(text) : text
+      search.value = text
       return ended(reload())
     },
 
@@ -239,6 +234,8 @@ export function createFileList(
       make(() => batch(() => shown.drop(dropped)))
       tell({ put: [], dropped: names })
     },
+
+    dropFolder: (gone) => make(() => shown.dropFolder(gone)),
 
     hide,
     filesIn: (prefix) => service.list({ prefix: prefix || undefined, limit: 1_000 }).pages(),

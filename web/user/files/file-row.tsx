@@ -25,7 +25,7 @@ export function FileRow(props: FileRowProps) {
   useLayoutEffect(() => () => releaseFocus(row.current), [index])
 
   return (
-    <div ref={row} class="row" role="row" aria-rowindex={index + 2} {...itemProps(props)}>
+    <div ref={row} class="row" role="row" aria-rowindex={index + 2} {...itemProps(props, file)}>
       <div class="cell cell-name" role="gridcell">
         <input {...pickProps(props, name)} />
         <KindIcon kind={kindOf(name, type)} />

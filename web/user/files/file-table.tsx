@@ -1,10 +1,11 @@
+import { archivePath } from '../../shared/connection.ts'
 import { Icon } from '../../shared/icon.tsx'
 import type { Order } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import { FileRow } from './file-row.tsx'
 import { type FileViewProps, useFileWindow } from './file-window.ts'
 import { FolderRow } from '../folders/folder-row.tsx'
-import { permittedActions } from '../actions/row-actions.ts'
+import { folderActions, permittedActions } from '../actions/row-actions.ts'
 
 const words = messages.files
 
@@ -15,9 +16,10 @@ const HEAD_HEIGHT = 44
 
 /** The files as a table. */
 export function FileTable(props: FileViewProps) {
-  const { list, content, folders, permissions, selection } = props.page
+  const { list, content, connection, permissions, selection } = props.page
   const { folder } = list.view.value
   const actions = permittedActions(permissions)
+  const ofFolders = folderActions(permissions)
   const { entries, active, setCurrent, setRegion, keyOf, window, grid, act } = useFileWindow({
     ...props,
     sizes: SIZES,
@@ -51,9 +53,17 @@ export function FileTable(props: FileViewProps) {
                 isCurrent: index === active,
                 isSelected: selection.has(entry),
                 onFocus: () => setCurrent(index),
+                onAct: act,
               }
               return typeof entry === 'string' ? (
-                <FolderRow key={keyOf(index)} folder={entry} {...place} onOpen={folders.open} />
+                <FolderRow
+                  key={keyOf(index)}
+                  folder={entry}
+                  within={folder}
+                  url={connection.urlOf(archivePath(entry))}
+                  {...place}
+                  actions={ofFolders}
+                />
               ) : (
                 <FileRow
                   key={keyOf(index)}
@@ -62,7 +72,6 @@ export function FileTable(props: FileViewProps) {
                   url={content.downloadUrlOf(entry)}
                   {...place}
                   actions={actions}
-                  onAct={act}
                 />
               )
             })}

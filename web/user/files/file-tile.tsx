@@ -27,10 +27,14 @@ export function FileTile(props: FileTileProps) {
   const url = useThumbnail({ file, isInView, thumbnails })
   useLayoutEffect(() => () => releaseFocus(tile.current), [index])
   return (
-    <div ref={tile} class="tile" role="gridcell" {...itemProps(props)}>
+    <div ref={tile} class="tile" role="gridcell" {...itemProps(props, file)}>
       <input {...pickProps(props, name)} />
       <div class={`tile-picture kind kind-${kind}`}>
-        {url === undefined ? <Icon name={kind} /> : <img src={url} alt="" decoding="async" />}
+        {url === undefined ? (
+          <Icon name={kind} />
+        ) : (
+          <img src={url} alt="" decoding="async" draggable={false} />
+        )}
       </div>
       <button
         type="button"

@@ -1,16 +1,15 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { FileEntry } from '../../shared/model.ts'
 import { type RowSizes, useRowWindow } from '../../shared/virtual-rows.ts'
 import { useSelecting } from '../selection/select-files.ts'
 import type { Page } from '../user-page.ts'
-import type { ActionKind } from '../actions/file-action.ts'
+import type { Act, ActionKind } from '../actions/file-action.ts'
 import type { FileList } from './file-list.ts'
 import { asFile, type Entry } from './shown-entries.ts'
 
 /** What a view of the files has in common with the others. */
 export interface FileViewProps {
   readonly page: Page
-  readonly onAct: (kind: ActionKind, file: FileEntry) => void
+  readonly onAct: Act
 }
 
 export interface FileWindowOptions extends FileViewProps {
@@ -97,8 +96,8 @@ export function useFileWindow(options: FileWindowOptions) {
     else go(Math.max(0, Math.min(entries.length - 1, active + step)), event)
   }
 
-  function act(kind: ActionKind, file: FileEntry): void {
-    onAct(kind, file)
+  function act(kind: ActionKind, entry: Entry): void {
+    onAct(kind, entry)
     // Removing the focused file would reset the focus to the top of the page.
     if (kind !== 'remove') return
     const next = (): number => Math.min(active, list.entries.value.length - 1)

@@ -17,6 +17,10 @@ export function asFile(entry: Entry | undefined): FileEntry | undefined {
   return typeof entry === 'string' ? undefined : entry
 }
 
+export function nameOf(entry: Entry): string {
+  return typeof entry === 'string' ? entry : entry.name
+}
+
 /** A page of a listing. */
 export interface EntryPage {
   readonly files: readonly FileEntry[]
@@ -51,7 +55,7 @@ export interface ShownEntries {
   put(file: FileEntry): void
   drop(names: ReadonlySet<string>): void
   dropFolder(folder: string): void
-  /** Hides files, or shows them again. */
+  /** Hides files and folders, or shows them again. */
   readonly hide: (names: readonly string[], isHidden: boolean) => void
   clear(): void
 }
@@ -71,9 +75,10 @@ export function createShownEntries(options: ShownEntriesOptions): ShownEntries {
       : loaded.value.filter(({ name }) => !hidden.value.has(name)),
   )
 
-  const entries = computed<readonly Entry[]>(() =>
-    folders.value.length === 0 ? files.value : [...folders.value, ...files.value],
-  )
+  const entries = computed<readonly Entry[]>(() => {
+    const shown = folders.value.filter((folder) => !hidden.value.has(folder))
+    return shown.length === 0 ? files.value : [...shown, ...files.value]
+  })
 
   function comparison(): Comparison<FileEntry> {
     const { isWhole, listed } = view.value

@@ -1,16 +1,15 @@
 import type { Order } from '../../shared/model.ts'
 import { fieldOf } from './file-order.ts'
-import { childOf, nameIn } from '../folders/folder.ts'
+import { childOf, isMarker, nameIn } from '../folders/folder.ts'
 
 /** Which part of the repository a list shows, and how it is read. */
 export interface View {
-  /** The open folder, whose name the shown names leave out; empty for whole names. */
+  /** The open folder, whose name the shown names leave out; empty for everything. */
   readonly folder: string
   /** All names begin with it. */
   readonly prefix: string
   /** All shown names contain it, in any case; empty for all. */
   readonly search: string
-  readonly hasFolders: boolean
   /** Whether the files of folders are shown in place of the folders. */
   readonly isFlat: boolean
   /** The order of the service, in which the pages arrive. */
@@ -27,7 +26,6 @@ export const NOTHING: View = {
   folder: '',
   prefix: '',
   search: '',
-  hasFolders: true,
   isFlat: false,
   listed: 'name',
   isFromEnd: false,
@@ -39,7 +37,6 @@ export interface ViewOptions {
   readonly folder: string
   readonly search: string
   readonly order: Order
-  readonly hasFolders: boolean
   /** The part of a prefix that the token permits. */
   readonly narrow: (prefix: string) => string
   /** What is shown now. */
@@ -48,23 +45,25 @@ export interface ViewOptions {
 
 /** How a part of the repository is read first. The service lists folders by name only. */
 export function viewOf(options: ViewOptions): View {
-  const { folder, search, order, hasFolders, narrow, last } = options
-  const isSame = last.folder === folder && last.search === search && last.hasFolders === hasFolders
+  const { folder, search, order, narrow, last } = options
+  const isSame = last.folder === folder && last.search === search
   const isLarge = last.isLarge && isSame
   const isByName = fieldOf(order) === 'name'
-  const isFlat = search !== '' || !hasFolders || (isLarge && !isByName)
+  const isFlat = search !== '' || (isLarge && !isByName)
   const listed = isFlat || isByName ? order : 'name'
   const prefix = narrow(folder)
-  return { ...NOTHING, folder, prefix, search, hasFolders, isFlat, listed, isLarge }
+  return { ...NOTHING, folder, prefix, search, isFlat, listed, isLarge }
 }
 
 /** What a view shows for a name. */
 export type Shown = 'nothing' | 'file' | { readonly folder: string }
 
+/** Where the files of folders are shown, a marker still is its folder. That of the open folder is not shown in it. */
 export function shownIn(view: View, name: string): Shown {
   const { folder, prefix, search, isFlat } = view
   if (!name.startsWith(prefix) || !contains(nameIn(folder, name), search)) return 'nothing'
-  const child = isFlat ? undefined : childOf(folder, name)
+  if (name === folder) return 'nothing'
+  const child = isFlat ? (isMarker(name) ? name : undefined) : childOf(folder, name)
   return child === undefined ? 'file' : { folder: child }
 }
 

@@ -23,14 +23,6 @@ export function createFolderCheck(options: FolderCheckOptions): FolderCheck {
   /** The folder that the service is asked about; `undefined` if the answer no longer counts. */
   let asked: string | undefined
 
-  async function isEmpty(folder: string): Promise<boolean> {
-    for await (const page of service.list({ prefix: narrow(folder), limit: 1 }).pages()) {
-      // An empty page of many expired files can have others after it.
-      return page.files.length === 0 && page.next_cursor === null
-    }
-    return false
-  }
-
   async function check(): Promise<void> {
     if (isChecking) return
     isChecking = true
@@ -40,7 +32,7 @@ export function createFolderCheck(options: FolderCheckOptions): FolderCheck {
         // Deleted first: a file that it loses from now on is a new doubt.
         if (!doubted.delete(folder)) continue
         asked = folder
-        const wasEmpty = await isEmpty(folder)
+        const wasEmpty = await isEmptyFolder(service, narrow(folder))
         if (wasEmpty && asked === folder) onEmpty(folder)
       }
     } catch {
@@ -65,4 +57,16 @@ export function createFolderCheck(options: FolderCheckOptions): FolderCheck {
       if (asked === folder) asked = undefined
     },
   }
+}
+
+/** Whether no name begins with this. */
+export async function isEmptyFolder(
+  service: Pick<Files, 'list'>,
+  prefix: string,
+): Promise<boolean> {
+  for await (const page of service.list({ prefix, limit: 1 }).pages()) {
+    // An empty page of many expired files can have others after it.
+    return page.files.length === 0 && page.next_cursor === null
+  }
+  return false
 }

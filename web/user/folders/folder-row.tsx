@@ -1,63 +1,61 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { Icon } from '../../shared/icon.tsx'
+import { DownloadButton, IconButton } from '../../shared/icon-button.tsx'
 import { KindIcon } from '../../shared/kind-icon.tsx'
-import { ShownName } from '../../shared/shown-name.tsx'
-import { visibleText } from '../../shared/visible-text.ts'
 import { messages } from '../../messages.ts'
-import { folderProps, type ItemProps, pickProps, releaseFocus } from '../files/file-item.ts'
-import { labelOf } from './folder.ts'
+import { type ItemProps, itemProps, pickProps, releaseFocus } from '../files/file-item.ts'
+import { FolderName } from './folder-name.tsx'
+import { nameIn, plainName } from './folder.ts'
+
+const words = messages.files
 
 export interface FolderItemProps extends ItemProps {
   readonly folder: string
-  /** A tile of the grid instead of a row of the list. */
-  readonly isTile?: boolean
-  readonly onOpen: (folder: string) => void
+  /** The open folder, whose name is not repeated. */
+  readonly within: string
 }
 
-/** A folder in the list or the grid. */
-export function FolderRow(props: FolderItemProps) {
-  const { folder, index, isCurrent, isTile = false, onOpen } = props
-  const label = labelOf(folder)
-  const open = (): void => onOpen(folder)
-  const element = useRef<HTMLDivElement>(null)
-  useLayoutEffect(() => () => releaseFocus(element.current), [index])
-  const pick = <input {...pickProps(props, messages.files.folder(label))} />
-  const name = (
-    <button
-      type="button"
-      class="name"
-      tabIndex={isCurrent ? 0 : -1}
-      aria-label={messages.files.folder(label)}
-      title={visibleText(label)}
-      onClick={open}
-    >
-      <ShownName name={label} />
-    </button>
-  )
-  if (isTile) {
-    return (
-      <div ref={element} class="tile" role="gridcell" {...folderProps(props, open)}>
-        {pick}
-        <div class="tile-picture kind kind-folder">
-          <Icon name="folder" />
-        </div>
-        {name}
-        <div class="tile-foot" />
-      </div>
-    )
-  }
+/** A folder in the list. */
+export function FolderRow(props: FolderItemProps & { readonly url: string }) {
+  const { folder, within, url, index, isCurrent, actions, onAct } = props
+  const label = plainName(nameIn(within, folder))
+  const tabIndex = isCurrent ? 0 : -1
+  const row = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => () => releaseFocus(row.current), [index])
   return (
-    <div
-      ref={element}
-      class="row"
-      role="row"
-      aria-rowindex={index + 2}
-      {...folderProps(props, open)}
-    >
+    <div ref={row} class="row" role="row" aria-rowindex={index + 2} {...itemProps(props, folder)}>
       <div class="cell cell-name" role="gridcell">
-        {pick}
+        <input {...pickProps(props, words.folder(label))} />
         <KindIcon kind="folder" />
-        {name}
+        <FolderName label={label} tabIndex={tabIndex} onOpen={() => onAct('open', folder)} />
+      </div>
+      <div class="cell cell-size" role="gridcell" />
+      <div class="cell cell-updated_at" role="gridcell" />
+      <div class="cell cell-actions" role="gridcell">
+        <DownloadButton
+          class="wide-only"
+          url={url}
+          name=""
+          label={words.download(label)}
+          tabIndex={tabIndex}
+        />
+        {actions.map((action) => (
+          <IconButton
+            key={action}
+            class="wide-only"
+            icon={action}
+            label={words[action](label)}
+            title={words.actions[action]}
+            tabIndex={tabIndex}
+            onClick={() => onAct(action, folder)}
+          />
+        ))}
+        <IconButton
+          class="narrow-only"
+          icon="more"
+          label={words.more(label)}
+          tabIndex={tabIndex}
+          onClick={() => onAct('more', folder)}
+        />
       </div>
     </div>
   )

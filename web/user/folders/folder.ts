@@ -1,12 +1,24 @@
-/**
- * A repository has no folders: names that begin alike, up to this character, are shown as one. No name can contain a
- * slash. This character is rare in names, valid in every file system, and looks like what it means.
- */
-export const SEPARATOR = '›'
+/** Folders are what names imply: `Trip/` is there while a name begins with it. */
+export const SEPARATOR = '/'
 
-/** The innermost folder of a name, up to and including the separator; empty if it is in none. */
+/** Whether a name is that of a marker: an empty file that keeps an empty folder. Its name is the folder's. */
+export function isMarker(name: string): boolean {
+  return name.endsWith(SEPARATOR)
+}
+
+/** The innermost folder of a name, up to and including the separator; empty if it is in none. Of a marker, its own. */
 export function folderOf(name: string): string {
   return name.slice(0, name.lastIndexOf(SEPARATOR) + 1)
+}
+
+/** The folder around a folder or a file. */
+export function parentOf(path: string): string {
+  return folderOf(path.slice(0, -1))
+}
+
+/** The name of a folder without the separator at its end, or of a file. In a folder, only one of both has it. */
+export function plainName(path: string): string {
+  return isMarker(path) ? path.slice(0, -1) : path
 }
 
 /** The folder directly in `folder` that has the name; `undefined` if the name is in no other folder. */
@@ -15,24 +27,19 @@ export function childOf(folder: string, name: string): string | undefined {
   return at === -1 ? undefined : name.slice(0, at + 1)
 }
 
-/** The name as it is shown in `folder`. A file can have the very name of a folder. */
+/** The name as it is shown in `folder`. */
 export function nameIn(folder: string, name: string): string {
-  return name.slice(folder.length) || name
+  return name.slice(folder.length)
 }
 
-/** A folder as it is shown in the one around it. Two separators in a row have no name between them. */
-export function labelOf(folder: string): string {
-  return nameIn(folderOf(folder.slice(0, -1)), folder).slice(0, -1) || SEPARATOR
+/** A folder, or the name of a file, as it is shown in the folder around it. */
+export function labelOf(path: string): string {
+  return plainName(nameIn(parentOf(path), path))
 }
 
 /** The folders from the outermost below `base` to this one. */
 export function wayTo(folder: string, base: string): readonly string[] {
   const way: string[] = []
-  for (let at = folder; at.length > base.length; at = folderOf(at.slice(0, -1))) way.unshift(at)
+  for (let at = folder; at.length > base.length; at = parentOf(at)) way.unshift(at)
   return way
-}
-
-/** Text that the user typed: a slash separates folders too. */
-export function typedName(text: string): string {
-  return text.replaceAll('/', SEPARATOR)
 }

@@ -1,21 +1,29 @@
-import { remember, remembered } from '../../shared/remembered.ts'
+import { type Signal, signal } from '@preact/signals'
+import type { Files } from '../../../packages/js/src/client.ts'
 import type { FileList } from '../files/file-list.ts'
+import type { Permissions } from '../permissions.ts'
 import { folderOf } from './folder.ts'
 
 /** The way through the folders of a list, which the buttons of the browser follow back and forth. */
 export interface Folders {
   readonly open: (folder: string) => void
-  /** Shows names as folders, or whole; the browser remembers it. */
-  readonly show: (isShown: boolean) => void
-  /** Chooses, without reading it, what the address says and the browser remembers. Then follows the address. */
+  /** The folder that would take what is dragged now. */
+  readonly target: Signal<string | undefined>
+  /** Chooses, without reading it, what the address says. Then follows the address. */
   restore(): void
+  /** Stores the marker of the open folder if nothing else is in it, so that it stays. Never rejects. */
+  keepOpen(): Promise<void>
   /** Closes the folder without reading the list, and takes it from the address. */
   leave(): void
 }
 
-const KEY = 'cloud-repository-folders'
+export interface FoldersOptions {
+  readonly list: FileList
+  readonly files: Pick<Files, 'upload'>
+  readonly permissions: Pick<Permissions, 'may' | 'within'>
+}
 
-export function createFolders(list: Pick<FileList, 'folder' | 'hasFolders' | 'reload'>): Folders {
+export function createFolders({ list, files, permissions }: FoldersOptions): Folders {
   function show(folder: string): void {
     list.folder.value = folder
     void list.reload()
@@ -28,17 +36,20 @@ export function createFolders(list: Pick<FileList, 'folder' | 'hasFolders' | 're
 
   return {
     open,
-
-    show(isShown) {
-      remember(KEY, isShown ? 'shown' : 'whole')
-      list.hasFolders.value = isShown
-      open('')
-    },
+    target: signal(undefined),
 
     restore() {
-      list.hasFolders.value = remembered(KEY) !== 'whole'
       list.folder.value = addressedFolder()
       addEventListener('popstate', () => show(addressedFolder()))
+    },
+
+    async keepOpen() {
+      const path = list.path.value
+      const isEmpty = list.entries.value.length === 0 && list.search.value === ''
+      if (!isEmpty || list.hasMore.value || path === list.base.value) return
+      if (!permissions.may('create') || permissions.within(path) !== path) return
+      // It is shown as empty all the same until the user leaves it.
+      await files.upload(path, new Blob(), { ifNoneMatch: '*' }).catch(() => undefined)
     },
 
     leave() {

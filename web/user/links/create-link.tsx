@@ -7,7 +7,6 @@ import type { LinkKind } from '../../shared/model.ts'
 import { TermField, validityOf } from '../../shared/term-field.tsx'
 import { TextField } from '../../shared/text-field.tsx'
 import { messages } from '../../messages.ts'
-import { typedName } from '../folders/folder.ts'
 import type { Permissions } from '../permissions.ts'
 import type { Page } from '../user-page.ts'
 
@@ -95,7 +94,7 @@ export function CreateLink({ page, name, prefix: begin, onCreated, onClose }: Cr
             label={kind === 'drop' ? words.dropPrefix : words.prefix}
             hint={kind === 'drop' && prefix !== '' ? words.becomes(prefix) : words.prefixHint}
             value={prefix}
-            onInput={(text) => setPrefix(typedName(text))}
+            onInput={setPrefix}
           />
         </>
       )}

@@ -4,7 +4,8 @@ import { Icon } from '../../shared/icon.tsx'
 import type { FileEntry } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import type { Page } from '../user-page.ts'
-import { archiveParts, archivePath, bytesOf, MAX_NAMES, sharedPrefix } from './archive.ts'
+import { archivePath } from '../../shared/connection.ts'
+import { archiveParts, bytesOf, MAX_NAMES, sharedPrefix } from './archive.ts'
 
 const words = messages.selection.archive
 

@@ -1,6 +1,6 @@
 import type { Files } from '../../../packages/js/src/client.ts'
 import type { FileEntry } from '../../shared/model.ts'
-import { commonPrefix } from './moves.ts'
+import { commonPrefix } from './common-prefix.ts'
 
 /** As many files as the service puts into an archive by their names. */
 export const MAX_NAMES = 200
@@ -30,16 +30,7 @@ export function archiveParts(files: readonly FileEntry[]): readonly ArchivePart[
       last.query += `&${name}`
     }
   }
-  return parts.map((part) => ({ files: part.files, path: pathOf(part.query) }))
-}
-
-/** One archive of all files whose names begin with this. */
-export function archivePath(prefix: string): string {
-  return pathOf(prefix === '' ? '' : `prefix=${encodeURIComponent(prefix)}`)
-}
-
-function pathOf(query: string): string {
-  return `users/me/archive?${query}`
+  return parts.map((part) => ({ files: part.files, path: `users/me/archive?${part.query}` }))
 }
 
 /**

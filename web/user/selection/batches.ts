@@ -4,10 +4,12 @@ import { Attempts } from '../../../packages/js/src/http/retry.ts'
 import { problemOf } from '../../shared/connection.ts'
 import type { FileEntry } from '../../shared/model.ts'
 
-/** One operation, and the file that it is for. */
+/** One operation, and what it is for: one file, or all files of a folder. */
 export interface Step {
-  readonly file: FileEntry
+  readonly files: readonly FileEntry[]
   readonly operation: BatchOperation
+  /** What becomes of each file of a folder. Of one file, the service says it. */
+  readonly become?: (file: FileEntry) => FileEntry | null
 }
 
 /** What was done for a file: what became of it, or `null` if it is deleted, or was missing. */
@@ -32,21 +34,26 @@ export interface BatchOptions {
    * nothing of its batch is done.
    */
   readonly skipsRefused: boolean
+  /** Ends it before the next batch, with its reason as the failure. */
+  readonly signal: AbortSignal
   /** Called after each batch, with what it has done. */
   readonly onBatch: (done: readonly Done[]) => void
 }
 
 /** Does the steps in order, in batches as large as the service takes: each is done whole or not at all. Never rejects. */
 export async function runBatches(options: BatchOptions): Promise<Outcome> {
-  const { files, steps, skipsRefused, onBatch } = options
+  const { files, steps, skipsRefused, signal, onBatch } = options
   const done: Done[] = []
   const refused: { file: FileEntry; error: unknown }[] = []
   for (const batch of batchesOf(steps)) {
+    if (signal.aborted) return { done, refused, failure: signal.reason }
     let left = batch
     while (left.length > 0) {
       try {
         const { results } = await send(files, left)
-        const finished = left.map(({ file }, at) => ({ file, after: results[at]?.file ?? null }))
+        const finished = left.flatMap(({ files, become }, at) =>
+          files.map((file) => ({ file, after: become?.(file) ?? results[at]?.file ?? null })),
+        )
         done.push(...finished)
         onBatch(finished)
         break
@@ -54,7 +61,7 @@ export async function runBatches(options: BatchOptions): Promise<Outcome> {
         const at = skipsRefused && refused.length < MAX_REFUSED ? refusedStep(error) : undefined
         const step = at === undefined ? undefined : left[at]
         if (at === undefined || step === undefined) return { done, refused, failure: error }
-        refused.push({ file: step.file, error })
+        refused.push(...step.files.map((file) => ({ file, error })))
         left = left.toSpliced(at, 1)
       }
     }
@@ -65,7 +72,7 @@ export async function runBatches(options: BatchOptions): Promise<Outcome> {
 /** Each refusal takes another request. */
 const MAX_REFUSED = 20
 
-/** As many as the service does in one batch. */
+/** As many as the service does in one batch, of which one for a folder counts as many as its files. */
 export const MAX_OPERATIONS = 1_000
 
 /** The service accepts 1 MiB of JSON. */
@@ -73,17 +80,17 @@ const MAX_BYTES = 1_000_000
 
 function batchesOf(steps: readonly Step[]): readonly (readonly Step[])[] {
   const batches: Step[][] = []
-  let bytes = Infinity
+  let [bytes, count] = [0, 0]
   for (const step of steps) {
     const size = new TextEncoder().encode(JSON.stringify(step.operation)).length + 1
+    bytes += size
+    count += step.files.length
     const last = batches.at(-1)
-    if (last === undefined || last.length === MAX_OPERATIONS || bytes + size > MAX_BYTES) {
+    if (last === undefined || count > MAX_OPERATIONS || bytes > MAX_BYTES) {
       batches.push([step])
       bytes = size
-    } else {
-      last.push(step)
-      bytes += size
-    }
+      count = step.files.length
+    } else last.push(step)
   }
   return batches
 }

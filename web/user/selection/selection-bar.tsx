@@ -9,9 +9,11 @@ import type { FileViewProps } from '../files/file-window.ts'
 import { permittedActions } from '../actions/row-actions.ts'
 import { archiveParts, bytesOf } from './archive.ts'
 import { ArchiveDialog, type SelectionDialogProps } from './archive-dialog.tsx'
-import { removeMany, updateMany } from './change-many.ts'
+import { updateMany } from './change-many.ts'
 import { findMany } from './find-many.ts'
-import { MoveDialog } from './move-dialog.tsx'
+import { countOf } from '../folders/files-of.ts'
+import { removeEntries } from '../folders/remove-entries.ts'
+import { MoveDialog } from '../moves/move-dialog.tsx'
 import { isElsewhere } from './select-files.ts'
 import { ShareDialog } from './share-dialog.tsx'
 
@@ -27,14 +29,16 @@ interface Action {
 export function SelectionBar({ page, onAct }: FileViewProps) {
   const { selection, list, content, connection, permissions } = page
   const files = selection.files.value
+  const entries = selection.entries.value
   const bar = useRef<HTMLDivElement>(null)
   const [View, setView] = useState<ComponentType<SelectionDialogProps>>()
+  const [isMoving, setMoving] = useState(false)
   const [isListing, setListing] = useState(false)
   const permitted = permittedActions(permissions)
   const isKept = files.every(({ keep }) => keep === true)
   useKeys({
     Escape: selection.clear,
-    ...(permitted.includes('remove') && { Delete: () => void removeMany(page, files) }),
+    ...(permitted.includes('remove') && { Delete: () => void removeEntries(page, entries) }),
   })
   useKeptFocus(bar, currentEntry)
 
@@ -77,10 +81,10 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
   const offered: readonly (Action | false)[] = [
     { icon: 'download', label: actions.download, run: download },
     permitted.includes('share') && { icon: 'share', label: actions.share, run: share },
-    permitted.includes('rename') && {
-      icon: 'rename',
-      label: actions.rename,
-      run: () => setView(() => MoveDialog),
+    permitted.includes('move') && {
+      icon: 'move',
+      label: actions.move,
+      run: () => setMoving(true),
     },
     permitted.includes('stay') && {
       icon: 'stay',
@@ -90,7 +94,7 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
     permitted.includes('remove') && {
       icon: 'remove',
       label: actions.remove,
-      run: () => removeMany(page, files),
+      run: () => removeEntries(page, entries),
     },
   ]
   const hasOthers = list.hasMore.value || list.entries.value.some((entry) => !selection.has(entry))
@@ -98,7 +102,7 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
     <div ref={bar} class="selection" role="group" aria-label={words.title}>
       <IconButton icon="close" label={words.end} onClick={selection.clear} />
       <p class="selection-count">
-        <strong>{words.count(files.length)}</strong>{' '}
+        <strong>{words.count(countOf(files))}</strong>{' '}
         <span class="quiet">{words.size(bytesOf(files))}</span>
         {list.hasMore.value && <span class="quiet">{words.more}</span>}
       </p>
@@ -130,6 +134,7 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
             ),
         )}
       </div>
+      {isMoving && <MoveDialog page={page} entries={entries} onClose={() => setMoving(false)} />}
       {View !== undefined && <View page={page} files={files} onClose={() => setView(undefined)} />}
     </div>
   )

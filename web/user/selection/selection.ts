@@ -12,6 +12,8 @@ import { shownIn } from '../files/view.ts'
 export interface Selection {
   /** As they are now, in the order in which they were selected. */
   readonly files: ReadonlySignal<readonly FileEntry[]>
+  /** Whole folders, and the files that are in none of them. */
+  readonly entries: ReadonlySignal<readonly Entry[]>
   /** Of a folder, whether it has a selected file. */
   has(entry: Entry): boolean
   /** Selects a file or a folder, or leaves it out again. */
@@ -47,6 +49,7 @@ const NO_RANGE: Range = { anchor: '', end: '', before: new Set() }
 /** `onFailed` is called if a folder cannot be read. */
 export function createSelection(list: FileList, onFailed: (error: unknown) => void): Selection {
   const chosen = signal(NOTHING)
+  const whole = signal<readonly string[]>([])
   let range = NO_RANGE
   /** The folders whose files are being read. */
   const reading = new Set<string>()
@@ -55,6 +58,7 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
     reading.clear()
     range = NO_RANGE
     chosen.value = NOTHING
+    whole.value = []
   }
 
   function indexOf(name: string): number {
@@ -69,7 +73,7 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
   function add(files: readonly FileEntry[]): void {
     const listed = mapOf(list.files.value)
     const current = files
-      .filter(list.owns)
+      .filter((file) => list.owns(file) && file.name !== list.view.value.folder)
       .flatMap((file) => listed.get(file.name) ?? (isExpected(file.name) ? [] : file))
     const all = mapOf([...chosen.value.values(), ...current])
     range = { ...range, before: new Set(all.keys()) }
@@ -78,24 +82,40 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
 
   function has(entry: Entry): boolean {
     if (typeof entry !== 'string') return chosen.value.has(entry.name)
-    return [...chosen.value.keys()].some((name) => name.startsWith(entry))
+    return whole.value.includes(entry) || hasFileIn(entry)
   }
 
-  async function addFolder(folder: string): Promise<void> {
+  function hasFileIn(folder: string): boolean {
+    return [...chosen.value.keys()].some((name) => name.startsWith(folder))
+  }
+
+  function isBeingRead(folder: string): boolean {
+    return [...reading].some((each) => folder.startsWith(each))
+  }
+
+  function leaveOut(folders: readonly string[]): void {
+    if (folders.length > 0) whole.value = whole.value.filter((each) => !folders.includes(each))
+  }
+
+  /** Selects folders, and the files of the one around them or of themselves. */
+  async function addFolder(folder: string, folders: readonly string[]): Promise<void> {
     reading.add(folder)
+    whole.value = [...new Set([...whole.value, ...folders])]
     try {
       for await (const { files } of list.filesIn(folder)) {
         if (!reading.has(folder)) return
         add(files)
       }
     } catch (error) {
+      leaveOut(folders)
       onFailed(error)
     }
     reading.delete(folder)
   }
 
   function toggleFolder(folder: string): void {
-    if (!reading.delete(folder) && !has(folder)) void addFolder(folder)
+    if (!reading.delete(folder) && !has(folder)) void addFolder(folder, [folder])
+    else leaveOut([folder])
     const left = [...chosen.value].filter(([name]) => !name.startsWith(folder))
     if (left.length < chosen.value.size) chosen.value = new Map(left)
   }
@@ -107,6 +127,7 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
     for (const file of put) if (files.has(file.name)) files.set(file.name, file)
     for (const name of dropped) files.delete(name)
     chosen.value = files
+    leaveOut(whole.value.filter((folder) => !isBeingRead(folder) && !hasFileIn(folder)))
   })
   effect(() => {
     const files = list.files.value
@@ -126,6 +147,12 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
 
   return {
     files: computed(() => [...chosen.value.values()]),
+    entries: computed(() => {
+      const others = [...chosen.value.values()].filter(
+        ({ name }) => !whole.value.some((folder) => name.startsWith(folder)),
+      )
+      return [...whole.value, ...others]
+    }),
     has,
 
     toggle(file) {
@@ -154,9 +181,11 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
 
     addAll() {
       add(list.files.value)
-      // In a flat view, the files of the folders are listed.
-      if (list.files.value.length < list.entries.value.length)
-        void addFolder(list.view.value.prefix)
+      const folders = list.entries.value.filter((entry) => typeof entry === 'string')
+      const { isFlat, prefix } = list.view.value
+      // In a flat view, there are files that are not listed, but in none of the folders.
+      if (isFlat) for (const folder of folders) void addFolder(folder, [folder])
+      else if (folders.length > 0) void addFolder(prefix, folders)
     },
 
     clear,

@@ -6,7 +6,7 @@ import { VisibilityField } from '../actions/visibility-field.tsx'
 import { CreatedLink, CreateLink, permittedKinds } from '../links/create-link.tsx'
 import { type SelectionDialogProps, useSharedPrefix } from './archive-dialog.tsx'
 import { updateMany } from './change-many.ts'
-import { isWholeWord } from './moves.ts'
+import { isWholeWord } from './common-prefix.ts'
 
 const words = messages.selection.share
 

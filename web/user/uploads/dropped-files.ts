@@ -1,35 +1,42 @@
+import { folderAt } from '../folders/folder-at.ts'
 import type { GatheredFile } from './upload-item.ts'
 
-/** Takes files and folders that are dropped on an element, which has the class `drag-over` while they are above it. */
+/**
+ * Takes files and folders that are dropped on an element, which has the class `drag-over` while they are above it. They
+ * are for the folder whose element, with `data-folder`, they are dropped on.
+ */
 export function takeDroppedFiles(
   target: HTMLElement,
-  onDropped: (files: readonly GatheredFile[]) => void,
+  onDropped: (files: readonly GatheredFile[], folder: string | undefined) => void,
 ): void {
   function listen(
     type: 'dragover' | 'dragleave' | 'drop',
-    act: (data: DataTransfer) => void,
+    act: (data: DataTransfer, at: EventTarget | null) => void,
   ): void {
     target.addEventListener(type, (event) => {
       const { dataTransfer } = event
       if (dataTransfer?.types.includes('Files') !== true) return
       event.preventDefault()
       target.classList.toggle('drag-over', type === 'dragover')
-      act(dataTransfer)
+      act(dataTransfer, event.target)
     })
   }
   listen('dragover', (data) => {
     data.dropEffect = 'copy'
   })
   listen('dragleave', () => undefined)
-  listen('drop', (data) => {
+  listen('drop', (data, at) => {
     // The entries have to be taken before the event ends.
     const entries = Array.from(data.items, (item) => item.webkitGetAsEntry())
-    void take(entries.filter((entry) => entry !== null))
+    void take(
+      entries.filter((entry) => entry !== null),
+      folderAt(at)?.dataset['folder'],
+    )
   })
 
-  async function take(entries: readonly FileSystemEntry[]): Promise<void> {
+  async function take(entries: readonly FileSystemEntry[], folder?: string): Promise<void> {
     const files = await gather(entries)
-    if (files.length > 0) onDropped(files)
+    if (files.length > 0) onDropped(files, folder)
   }
 }
 

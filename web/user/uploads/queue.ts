@@ -41,10 +41,10 @@ export interface Uploads extends UploadDecisions {
   /** Updated, throttled, when an item changes. */
   readonly figures: ReadonlySignal<UploadFigures>
   /**
-   * Uploads files into the open folder, with the prefix of the token in front of their names; none if the token does not
-   * permit it.
+   * Uploads files into a folder, by default the open one, with the prefix of the token in front of their names; none if
+   * the token does not permit it.
    */
-  add(files: readonly GatheredFile[]): void
+  add(files: readonly GatheredFile[], into?: string): void
   /** Whether an item sends that resumable upload. */
   owns(uploadId: string): boolean
   /** Removes items from the list. Aborts and cancels their uploads, and resolves when that is done. */
@@ -221,11 +221,10 @@ export function createUploads(options: UploadsOptions): Uploads {
     figures,
     permissions,
 
-    add(files) {
+    add(files, into = list.path.value) {
       if (!permissions.mayUpload()) return
       const added = files.map((file) => createItem((lastId += 1), file))
-      const { path, base } = list
-      const folder = path.value === base.value ? '' : path.value
+      const folder = into === list.base.value ? '' : into
       for (const item of added) item.name = permissions.within(folder + item.name)
       // Replaces a list of finished uploads.
       const isOver = items.value.every(({ state }) => state.kind === 'done')

@@ -96,7 +96,7 @@ export function isSameFile(item: UploadItem, { metadata }: UploadEntry): boolean
   return item.modified !== '' && metadata['modified'] === item.modified
 }
 
-/** A repository has no folders, so the names of files begin with theirs. */
+/** The path of a file is its name, except for what no name can contain. */
 function nameOf(path: string): string {
   const segments = path.split('/').filter((segment) => segment !== '')
   return segments.join(SEPARATOR).replace(UNNAMEABLE, '_').toWellFormed()

@@ -146,74 +146,74 @@ it('a list reads no further when it has been cleared', async () => {
 })
 
 it('folders come first in every order, unless there is too much to be sorted here', async () => {
-  const { list } = listOf(['z›1', 'z›2', 'b', 'a'])
+  const { list } = listOf(['z/1', 'z/2', 'b', 'a'])
   await list.reload()
-  expect(namesOf(list)).toEqual(['z›', 'a', 'b'])
+  expect(namesOf(list)).toEqual(['z/', 'a', 'b'])
   await list.sort('-size')
-  expect(namesOf(list)).toEqual(['z›', 'a', 'b'])
-  const { list: large } = listOf([...MANY, 'a›1', 'z›1'])
+  expect(namesOf(list)).toEqual(['z/', 'a', 'b'])
+  const { list: large } = listOf([...MANY, 'a/1', 'z/1'])
   await large.reload()
-  expect(namesOf(large).slice(0, 2)).toEqual(['a›', 'file 0'])
+  expect(namesOf(large).slice(0, 2)).toEqual(['a/', 'file 0'])
   expect(large.view.value.isFlat).toBe(false)
   await large.sort('-size')
   expect(large.view.value.isFlat).toBe(true)
-  expect(namesOf(large).slice(0, 3)).toEqual(['z›1', 'a›1', 'file 2599'])
+  expect(namesOf(large).slice(0, 3)).toEqual(['z/1', 'a/1', 'file 2599'])
   await large.sort('name')
-  expect(namesOf(large)[0]).toBe('a›')
+  expect(namesOf(large)[0]).toBe('a/')
 })
 
 it('a folder appears with its first file, and goes with the last one', async () => {
-  const { list, asked, remove } = listOf(['a', 'trip›1', 'trip›2'])
+  const { list, asked, remove } = listOf(['a', 'trip/1', 'trip/2'])
   await list.reload()
-  list.put({ ...FILE, name: 'new›1' })
-  list.put({ ...FILE, name: 'new›sub›2' })
-  expect(namesOf(list)).toEqual(['new›', 'trip›', 'a'])
-  remove('trip›1')
-  list.drop('trip›1')
-  const doubts = () => asked.filter((query) => query.get('prefix') === 'trip›').length
+  list.put({ ...FILE, name: 'new/1' })
+  list.put({ ...FILE, name: 'new/sub/2' })
+  expect(namesOf(list)).toEqual(['new/', 'trip/', 'a'])
+  remove('trip/1')
+  list.drop('trip/1')
+  const doubts = () => asked.filter((query) => query.get('prefix') === 'trip/').length
   await expect.poll(doubts).toBe(1)
-  expect(namesOf(list)).toContain('trip›')
-  remove('trip›2')
+  expect(namesOf(list)).toContain('trip/')
+  remove('trip/2')
   // Changes that come together are asked about once.
-  for (const name of ['trip›2', 'trip›3']) list.drop(name)
-  await expect.poll(() => namesOf(list)).toEqual(['new›', 'a'])
+  for (const name of ['trip/2', 'trip/3']) list.drop(name)
+  await expect.poll(() => namesOf(list)).toEqual(['new/', 'a'])
   expect(doubts()).toBe(2)
 })
 
 it('a folder stays when a file comes while the service is asked whether it was the last', async () => {
   const isPut = Promise.withResolvers<void>()
   const { list, asked } = listWith(async (query) => {
-    const prefixes = ['trip›', 'zoo›']
+    const prefixes = ['trip/', 'zoo/']
     if (query.get('prefix') === null) return { files: [], prefixes, next_cursor: null }
     await isPut.promise
     return { files: [], next_cursor: null }
   })
   await list.reload()
-  for (const name of ['trip›1', 'zoo›1']) list.drop(name)
+  for (const name of ['trip/1', 'zoo/1']) list.drop(name)
   await expect.poll(() => asked.length).toBe(2)
-  list.put({ ...FILE, name: 'trip›2' })
+  list.put({ ...FILE, name: 'trip/2' })
   isPut.resolve()
   // Asked for after the other one.
-  await expect.poll(() => namesOf(list)).not.toContain('zoo›')
-  expect(namesOf(list)).toEqual(['trip›'])
+  await expect.poll(() => namesOf(list)).not.toContain('zoo/')
+  expect(namesOf(list)).toEqual(['trip/'])
 })
 
 it('a folder goes when its last file goes while the service is asked about an earlier one', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const isDropped = Promise.withResolvers<void>()
-  let left = [{ ...FILE, name: 'trip›2' }]
+  let left = [{ ...FILE, name: 'trip/2' }]
   const { list, asked } = listWith(async (query) => {
-    if (query.get('prefix') === null) return { files: [], prefixes: ['trip›'], next_cursor: null }
+    if (query.get('prefix') === null) return { files: [], prefixes: ['trip/'], next_cursor: null }
     const files = left
     await isDropped.promise
     return { files, next_cursor: null }
   })
   await list.reload()
-  list.drop('trip›1')
+  list.drop('trip/1')
   await vi.advanceTimersByTimeAsync(1_000)
   left = []
-  list.drop('trip›2')
+  list.drop('trip/2')
   await vi.advanceTimersByTimeAsync(1_000)
   expect(asked).toHaveLength(2)
   isDropped.resolve()
@@ -244,18 +244,46 @@ it('a list takes no file of another user, whose response came late', async () =>
 })
 
 it('a search is for what follows the open folder, in all folders below it', async () => {
-  const { list, asked } = listOf(['Photos›a.jpg', 'Photos›Best›a photo.jpg', 'photo.jpg'])
+  const { list, asked } = listOf(['Photos/a.jpg', 'Photos/Best/a photo.jpg', 'photo.jpg'])
   await list.seek('photo')
-  expect(namesOf(list)).toEqual(['photo.jpg', 'Photos›a.jpg', 'Photos›Best›a photo.jpg'])
-  list.folder.value = 'Photos›'
+  expect(namesOf(list)).toEqual(['photo.jpg', 'Photos/a.jpg', 'Photos/Best/a photo.jpg'])
+  list.folder.value = 'Photos/'
   await list.reload()
-  expect(namesOf(list)).toEqual(['Photos›Best›a photo.jpg'])
-  list.put({ ...FILE, name: 'Photos›b.jpg' })
-  list.put({ ...FILE, name: 'Photos›PHOTO.jpg' })
-  expect(namesOf(list)).toEqual(['Photos›Best›a photo.jpg', 'Photos›PHOTO.jpg'])
+  expect(namesOf(list)).toEqual(['Photos/Best/a photo.jpg'])
+  list.put({ ...FILE, name: 'Photos/b.jpg' })
+  list.put({ ...FILE, name: 'Photos/PHOTO.jpg' })
+  expect(namesOf(list)).toEqual(['Photos/Best/a photo.jpg', 'Photos/PHOTO.jpg'])
   await list.seek('best/a')
-  expect(asked.at(-1)?.get('contains')).toBe('best›a')
-  list.hasFolders.value = false
-  await list.seek('')
-  expect(namesOf(list)).toHaveLength(3)
+  expect(asked.at(-1)?.get('contains')).toBe('best/a')
+})
+
+it('an empty folder is one by its marker, also in a search, but not in itself', async () => {
+  const { list, remove } = listOf(['trip/', 'trip/day 1/', 'zoo.txt'])
+  await list.reload()
+  expect(namesOf(list)).toEqual(['trip/', 'zoo.txt'])
+  list.put({ ...FILE, name: 'new/' })
+  expect(namesOf(list)).toEqual(['new/', 'trip/', 'zoo.txt'])
+  list.folder.value = 'trip/'
+  await list.reload()
+  expect(namesOf(list)).toEqual(['trip/day 1/'])
+  expect(list.files.value).toEqual([])
+  list.put({ ...FILE, name: 'trip/' })
+  expect(namesOf(list)).toEqual(['trip/day 1/'])
+  remove('trip/day 1/')
+  list.drop('trip/day 1/')
+  await expect.poll(() => namesOf(list)).toEqual([])
+  list.folder.value = ''
+  await list.seek('tri')
+  expect(namesOf(list)).toEqual(['trip/'])
+  expect(list.files.value).toEqual([])
+})
+
+it('a hidden folder is shown again as what it is then', async () => {
+  const { list } = listOf(['trip/1', 'zoo/1', 'a'])
+  await list.reload()
+  list.hide(['trip/', 'a'], true)
+  expect(namesOf(list)).toEqual(['zoo/'])
+  list.dropFolder('trip/')
+  list.hide(['trip/', 'a'], false)
+  expect(namesOf(list)).toEqual(['zoo/', 'a'])
 })

@@ -26,7 +26,7 @@ function serviceThat(fail: (operations: Ops, call: number) => Error | undefined 
 function deletions(count: number, nameOf = (at: number) => `file ${at}`): readonly Step[] {
   return Array.from({ length: count }, (_, at) => {
     const file = fileNamed(nameOf(at))
-    return { file, operation: { op: 'delete', name: file.name } }
+    return { files: [file], operation: { op: 'delete', name: file.name } }
   })
 }
 
@@ -36,6 +36,7 @@ async function run(service: ReturnType<typeof serviceThat>, steps: readonly Step
     files: service,
     steps,
     skipsRefused: skips,
+    signal: new AbortController().signal,
     onBatch: (done) => sizes.push(done.length),
   })
   const { done, refused, failure } = outcome
@@ -81,6 +82,20 @@ it('a refusal ends it where none is left out, and what was done before stays', a
   expect(service.sent).toHaveLength(2)
 })
 
+it('what is cancelled ends before the next batch, with the reason as the failure', async () => {
+  const cancelled = new AbortController()
+  const service = serviceThat()
+  const reason = new Error('Cancelled.')
+  const { done, failure } = await runBatches({
+    files: service,
+    steps: deletions(2_500),
+    skipsRefused: true,
+    signal: cancelled.signal,
+    onBatch: () => cancelled.abort(reason),
+  })
+  expect([done.length, failure, service.sent.length]).toEqual([1_000, reason, 1])
+})
+
 it('a refusal that is not of one file ends it', async () => {
   const service = serviceThat(() => problem('capacity_exceeded', 0))
   expect(await run(service, deletions(3))).toMatchObject({
@@ -101,7 +116,7 @@ it('after a lost response, only what does nothing a second time is sent again, a
   await vi.advanceTimersByTimeAsync(60_000)
   expect(await outcome).toMatchObject({ done: 2, failure: undefined })
   const file = fileNamed('a')
-  const rename = { file, operation: { op: 'rename', name: 'a', new_name: 'b' } } as const
+  const rename = { files: [file], operation: { op: 'rename', name: 'a', new_name: 'b' } } as const
   const service = lost()
   expect(await run(service, [rename])).toMatchObject({ done: 0 })
   expect(service.sent).toHaveLength(1)

@@ -86,15 +86,27 @@ it('a file that a complete list lacks leaves it, and a search ends it', async ()
   expect(names()).toEqual([])
 })
 
-it('a file that is inside a shown folder now stays selected with the folder', async () => {
-  const { list, selection, names } = await open([['trip›a', 'z'], ['z']], { isWhole: false })
-  list.hasFolders.value = false
+it('is of whole folders and of the files in none of them, without the marker of the open folder', async () => {
+  const inTrip = ['Trip/', 'Trip/a', 'Trip/Rome/b']
+  const { list, selection, names } = await open([LETTERS, inTrip, [], inTrip])
+  const entries = () =>
+    selection.entries.value.map((entry) => (typeof entry === 'string' ? entry : entry.name))
+  selection.toggle(fileNamed('a'))
+  selection.toggle('Trip/')
+  expect(entries()).toEqual(['Trip/', 'a'])
+  await expect.poll(names).toEqual(['Trip/', 'Trip/Rome/b', 'Trip/a', 'a'])
+  expect(entries()).toEqual(['Trip/', 'a'])
+  selection.toggle('Trip/')
+  expect(entries()).toEqual(['a'])
+  list.folder.value = 'Trip/'
   await list.reload()
-  for (const name of ['trip›a', 'z']) selection.toggle(fileNamed(name))
-  list.hasFolders.value = true
-  await list.reload()
-  expect(names()).toEqual(['trip›a', 'z'])
-  expect(selection.has('trip›')).toBe(true)
+  list.put(fileNamed('Trip/a'), fileNamed('Trip/Rome/b'))
+  selection.addAll()
+  await expect.poll(names).toEqual(['Trip/Rome/b', 'Trip/a'])
+  expect(entries()).toEqual(['Trip/Rome/', 'Trip/a'])
+  // It is not there any more.
+  list.drop('Trip/Rome/b')
+  expect(entries()).toEqual(['Trip/a'])
 })
 
 it('takes files as the list has them, and none that a complete list lacks', async () => {
@@ -118,28 +130,28 @@ it('has files as they have become', async () => {
 })
 
 it('a folder stands for all files below it, also when the list is read again, until it is left out', async () => {
-  const inTrip = ['Trip›a', 'Trip›Rome›b']
+  const inTrip = ['Trip/a', 'Trip/Rome/b']
   const { list, selection, names } = await open([LETTERS, inTrip, LETTERS])
   selection.toggle(fileNamed('a'))
-  selection.toggle('Trip›')
-  await expect.poll(names).toEqual(['Trip›Rome›b', 'Trip›a', 'a'])
-  expect(selection.has('Trip›')).toBe(true)
+  selection.toggle('Trip/')
+  await expect.poll(names).toEqual(['Trip/Rome/b', 'Trip/a', 'a'])
+  expect(selection.has('Trip/')).toBe(true)
   await list.reload()
-  expect(names()).toEqual(['Trip›Rome›b', 'Trip›a', 'a'])
-  list.drop('Trip›a')
-  expect(names()).toEqual(['Trip›Rome›b', 'a'])
-  selection.toggle('Trip›')
+  expect(names()).toEqual(['Trip/Rome/b', 'Trip/a', 'a'])
+  list.drop('Trip/a')
+  expect(names()).toEqual(['Trip/Rome/b', 'a'])
+  selection.toggle('Trip/')
   expect(names()).toEqual(['a'])
 })
 
 it('a folder that is being read is selected no more once it is left out, or the selection ends', async () => {
-  const inTrip = ['Trip›a']
+  const inTrip = ['Trip/a']
   const { list, selection, names } = await open([LETTERS, inTrip, LETTERS, inTrip, LETTERS])
-  selection.toggle('Trip›')
-  selection.toggle('Trip›')
+  selection.toggle('Trip/')
+  selection.toggle('Trip/')
   await list.reload()
   expect(names()).toEqual([])
-  selection.toggle('Trip›')
+  selection.toggle('Trip/')
   selection.clear()
   await list.reload()
   expect(names()).toEqual([])
@@ -147,7 +159,7 @@ it('a folder that is being read is selected no more once it is left out, or the 
 
 it('says that a folder could not be read', async () => {
   const { selection, failures } = await open([LETTERS, 'refused'])
-  selection.toggle('Trip›')
+  selection.toggle('Trip/')
   await expect.poll(() => failures).toHaveLength(1)
-  expect(selection.has('Trip›')).toBe(false)
+  expect(selection.has('Trip/')).toBe(false)
 })
