@@ -1,6 +1,13 @@
 import type { components, operations } from './generated/admin-api.ts'
 import { type Archive, type ArchiveOptions, downloadArchive } from './files/archive.ts'
-import { createHttp, type Http, segment, type ServiceAddress, type Token } from './http/http.ts'
+import {
+  createHttp,
+  filePath,
+  type Http,
+  segment,
+  type ServiceAddress,
+  type Token,
+} from './http/http.ts'
 import { createListing, type Listing, type ListingOptions } from './http/listing.ts'
 import type { Link, LinkPage } from './links.ts'
 import { createTokens, type Tokens } from './tokens.ts'
@@ -212,7 +219,7 @@ function userOf(http: Http, userId: string): UserAdmin {
         return createListing<Schemas['FilePage'], 'files'>(http, listed)
       },
       delete: async (name, { signal } = {}) =>
-        http.remove({ path: `${user}/files/${segment(name)}`, signal }),
+        http.remove({ path: `${user}/files/${filePath(name)}`, signal }),
     },
     archive: async (options = {}) => downloadArchive(http, `${user}/archive`, options),
     history: {

@@ -67,7 +67,7 @@ export function createChanges(http: Http): Changes {
           throw unexpectedResponse(answer.status, { missing: 'events' })
         for await (const { id, data, retry } of eventsOf(answer)) {
           failures = 0
-          if (retry !== undefined) reconnectMs = retry
+          if (retry !== undefined) reconnectMs = Number(retry)
           if (id !== undefined) at = id
           if (data !== undefined) yield { ...(JSON.parse(data) as Change), cursor: at }
         }
@@ -86,10 +86,10 @@ export function createChanges(http: Http): Changes {
 }
 
 interface ServerEvent {
-  readonly id: string | undefined
-  readonly data: string | undefined
+  readonly id?: string
+  readonly data?: string
   /** Milliseconds before a reconnect. */
-  readonly retry: number | undefined
+  readonly retry?: string
 }
 
 /** The events of a stream (WHATWG HTML, 9.2.6), as far as the service uses the format: one line for each field. */
@@ -113,7 +113,5 @@ function parseEvent(block: string): ServerEvent {
     const colon = line.indexOf(': ')
     fields.set(line.slice(0, colon), line.slice(colon + 2))
   }
-  const retry = fields.get('retry')
-  const milliseconds = retry === undefined ? undefined : Number(retry)
-  return { id: fields.get('id'), data: fields.get('data'), retry: milliseconds }
+  return Object.fromEntries(fields)
 }

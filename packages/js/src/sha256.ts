@@ -43,8 +43,7 @@ export function createPortableSha256(): Sha256 {
     update(Uint8Array.of(0x80))
     update(new Uint8Array((BLOCK_BYTES + 56 - (length % BLOCK_BYTES)) % BLOCK_BYTES))
     const end = new DataView(new ArrayBuffer(8))
-    end.setUint32(0, Math.floor(bits / 2 ** 32))
-    end.setUint32(4, bits % 2 ** 32)
+    end.setBigUint64(0, BigInt(bits))
     update(new Uint8Array(end.buffer))
     return Array.from(state, (word) => (word >>> 0).toString(16).padStart(8, '0')).join('')
   }
@@ -87,7 +86,7 @@ function primes(count: number): number[] {
 }
 
 function fraction(root: number): number {
-  return ((root - Math.floor(root)) * 2 ** 32) | 0
+  return ((root % 1) * 2 ** 32) | 0
 }
 
 interface Block {

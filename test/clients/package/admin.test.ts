@@ -6,6 +6,7 @@ import type { TestService } from '../../support/service/test-service.ts'
 import { bytesOf, errorOf, IMPATIENT } from './fixture.ts'
 
 const ADMIN_TOKEN = 'the-admin-token-of-the-package-tests'
+const NAME = 'photos/2026/a b.jpg'
 
 let service: TestService
 beforeAll(async () => {
@@ -30,17 +31,18 @@ it('the admin client manages users, and what belongs to them', async () => {
   const issued = await ann.tokens.create({ label: 'phone' })
   const own = createClient({ url: service.url, token: issued.access_token })
   expect(await own.capacity()).toMatchObject({ capacity: 1500 })
-  const { version } = await own.files.upload('a', Buffer.from('a'))
-  await own.files.delete('a')
+  const { version } = await own.files.upload(NAME, Buffer.from('a'))
+  await own.files.delete(NAME)
   expect(await Array.fromAsync(ann.history.list())).toHaveLength(1)
-  expect(await ann.history.restore(version)).toMatchObject({ name: 'a', version })
-  const { stream, size } = await ann.archive({ names: ['a'] })
+  expect(await ann.history.restore(version)).toMatchObject({ name: NAME, version })
+  const { stream, size } = await ann.archive({ names: [NAME] })
   expect(await bytesOf(stream)).toHaveLength(size)
   expect(await Array.fromAsync(ann.uploads.list())).toEqual([])
-  expect(await Array.fromAsync(ann.files.list({ order: '-size' }))).toMatchObject([{ name: 'a' }])
+  expect(await Array.fromAsync(ann.files.list({ order: '-size' }))).toMatchObject([{ name: NAME }])
   expect(await admin.overview()).toMatchObject({ files: 1, largest: [{ user_id: 'ann' }] })
-  await ann.files.delete('a')
-  expect(await errorOf(ann.files.delete('a'))).toMatchObject({ code: 'not_found' })
+  await ann.files.delete(NAME)
+  expect(await errorOf(ann.files.delete(NAME))).toMatchObject({ code: 'not_found' })
+  expect(await errorOf(ann.files.delete('a/../b'))).toMatchObject({ code: 'invalid_file_name' })
   const { link_id } = await own.links.create({ kind: 'drop', prefix: 'in-' })
   expect(await Array.fromAsync(ann.links.list())).toMatchObject([{ link_id, prefix: 'in-' }])
   await ann.links.revoke(link_id)

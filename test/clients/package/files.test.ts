@@ -237,18 +237,73 @@ describe('files', () => {
     }
   })
 
-  it('have names that are segments of a path, and nothing else', async () => {
+  it('have names that are paths, or nothing is sent', async () => {
     const { files, history } = fixture.client
     const before = fixture.network.requests.length
-    for (const name of ['', '.', '..', 'unpaired \ud800']) {
-      const calls = [files.upload(name, new Blob([])), files.delete(name), files.download(name)]
-      for (const call of [...calls, history.purge(name)]) {
-        expect(await errorOf(call)).toMatchObject({ code: 'invalid_file_name' })
+    const noIds = ['', '.', '..', 'unpaired \ud800']
+    const noSegments = noIds.flatMap((id) => [`${id}/a`, `a/${id}/b`, `a/${id}/`])
+    const noNames = [...noIds, ...noSegments, 'a/..', 'a/.', '/', '//']
+    for (const name of noNames) {
+      for (const call of [
+        files.upload(name, new Blob([])),
+        files.download(name),
+        files.rename(name, 'a'),
+        files.update(name, { keep: true }),
+        files.delete(name),
+      ]) {
+        expect([name, await errorOf(call)]).toMatchObject([name, { code: 'invalid_file_name' }])
       }
-      const of = files.get('a', { userId: name })
-      expect(await errorOf(of)).toMatchObject({ code: 'invalid_file_name' })
+    }
+    for (const id of noIds) {
+      for (const call of [history.purge(id), files.get('a', { userId: id })])
+        expect(await errorOf(call)).toMatchObject({ code: 'invalid_file_name' })
     }
     expect(fixture.network.requests).toHaveLength(before)
+  })
+
+  it('are in folders, whose slashes remain in the path', async () => {
+    const { client, network } = fixture
+    const { files } = client
+    const name = 'photos/2026 ü/50% a?b#c;=&+.jpg'
+    const path = '/users/me/repo/photos/2026%20%C3%BC/50%25%20a%3Fb%23c%3B%3D%26%2B.jpg'
+    expect(await files.upload(name, Buffer.from('a'))).toMatchObject({ name })
+    expect(network.requests.at(-1)?.path).toBe(path)
+    expect(Buffer.from(await contentOf(name)).toString()).toBe('a')
+    expect(network.requests.at(-1)?.path).toBe(path)
+    const large = 'photos/film.mov'
+    expect(await files.upload(large, createContent(9 * MIB).bytes)).toMatchObject({ name: large })
+    await files.upload('photos/%2F/..a', Buffer.from('a'))
+
+    const listed = { prefix: 'photos/', delimiter: '/' } as const
+    const [page] = await Array.fromAsync(files.list(listed).pages())
+    expect(page?.prefixes).toEqual(['photos/%2F/', 'photos/2026 ü/'])
+    expect(page?.files.map((file) => file.name)).toEqual([large])
+
+    const moved = 'photos/2027/a.jpg'
+    expect(await files.rename(name, moved)).toMatchObject({ name: moved })
+    expect(await files.update(moved, { keep: true })).toMatchObject({ name: moved, keep: true })
+    expect(await files.get(moved)).toMatchObject({ name: moved })
+    await files.delete(moved)
+    expect(await errorOf(files.get(moved))).toMatchObject({ code: 'not_found' })
+  })
+
+  it('are markers of folders if their names end in a slash', async () => {
+    const { client, network } = fixture
+    const { files } = client
+    const name = 'empty/folder/'
+    for (const content of [new Blob([]), new Uint8Array(), streamOf(new Uint8Array())]) {
+      expect(await files.upload(name, content)).toMatchObject({ name, size: 0 })
+      expect(network.requests.at(-1)?.path).toBe('/users/me/repo/empty/folder/')
+    }
+    const one = errorOf(files.upload(name, Buffer.from('a')))
+    expect(await one).toMatchObject({ code: 'invalid_file_name', status: 400 })
+    expect(await files.get(name)).toMatchObject({ name, size: 0 })
+    expect(await contentOf(name)).toHaveLength(0)
+    await files.rename(name, 'empty/')
+    const [page] = await Array.fromAsync(files.list({ prefix: 'empty/', delimiter: '/' }).pages())
+    expect(page).toMatchObject({ files: [{ name: 'empty/' }], prefixes: [] })
+    await files.delete('empty/')
+    expect(await errorOf(files.get('empty/'))).toMatchObject({ code: 'not_found' })
   })
 })
 

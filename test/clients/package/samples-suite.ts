@@ -123,7 +123,9 @@ export function samplesSuite({ open }: { readonly open: () => EmptyProject }): v
     const env = { PATH: machinePath(), ACCESS_TOKEN: secretOf(user) }
     const [{ node, words }] = NODES
     const { stdout } = await execute(node, [...words, 'first.js'], { cwd: project.folder, env })
-    expect(stdout).toBe(`film.mov: 900 bytes, SHA-256 ${content.sha256}\nfilm.mov 900\n`)
+    expect(stdout).toBe(
+      `films/2026/sea.mov: 900 bytes, SHA-256 ${content.sha256}\nfilms/2026/sea.mov 900\n`,
+    )
     const copy = await readFile(join(project.folder, 'copy.mov'))
     expect(copy.equals(content.bytes)).toBe(true)
   })

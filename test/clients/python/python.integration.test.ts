@@ -126,13 +126,15 @@ print(*client.request("GET", "users/me/uploads")["uploads"])`,
         await project.write(`readme${index}.py`, here)
         outputs.push(await project.run(['-W', 'error', `readme${index}.py`], env))
       }
-      expect(outputs[0]).toBe(`film.mov: 100000 bytes, SHA-256 ${sha256}\nfilm.mov 100000\n`)
+      expect(outputs[0]).toBe(
+        `films/2026/sea.mov: 100000 bytes, SHA-256 ${sha256}\nfilms/2026/sea.mov 100000\n`,
+      )
       const copy = await readFile(join(project.folder, 'copy.mov'))
       expect(copy.equals(bytes)).toBe(true)
       const link = outputs.splice(3, 1)
       expect(link[0]).toMatch(/^http:\S+\/links\/\S+\n$/)
       expect(outputs.slice(1).join('')).toBe(
-        'file.renamed zero.txt\n0.txt\nAnother device was faster.\nnormal\n',
+        'file.renamed zero.txt\nnotes/0.txt\nAnother device was faster.\nnormal\n',
       )
     })
   })
@@ -212,6 +214,7 @@ interface Schema {
 /** The schemas of the models. */
 const SCHEMAS = {
   File: 'File',
+  FilePage: 'FilePage',
   Change: 'RepositoryChange',
   Capacity: 'Capacity',
 }
@@ -222,9 +225,11 @@ from cloud_repository.models import File
 client = Client("http://a", "token")
 size: int = client.files.upload("a", b"a", if_none_match="*")["size"]
 names: list[str] = [file["name"] for file in client.files.list(prefix="a")]
+folders: list[str] = [name for page in client.files.list(delimiter="/").pages() for name in page["prefixes"]]
 content: bytes = client.files.download("a").read()
 sequence: int = next(iter(client.changes.follow("cursor")))["sequence"]
 wrong: str = client.capacity()["used"]  # wrong
+folders = next(iter(client.files.list().pages()))["folders"]  # wrong
 client.files.upload("a", b"a", if_mach="*")  # wrong
 client.files.upload("a", 5)  # wrong
 client.files.get("a")["siz"]  # wrong

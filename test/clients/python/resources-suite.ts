@@ -24,12 +24,73 @@ export function resourcesSuite(get: () => PythonFixture): void {
         assert twice[0] == twice[1]
         return twice[0]`
       expect(((await session.run(program)) as string[]).toSorted()).toEqual(names.toSorted())
-      for (const name of ['', '.', '..', '\\udc00'])
-        expect(
-          await session.errorOf(`await direct.files.upload("${name}", Path("none"))`),
-        ).toMatchObject({
-          code: 'invalid_file_name',
-        })
+    })
+
+    it('refuse what is no name before anything is sent', async () => {
+      const noIds = ['', '.', '..', '\\udc00']
+      const noSegments = noIds.flatMap((id) => [`${id}/a`, `a/${id}/b`, `a/${id}/`])
+      const program = (name: string) => `
+        for verb in (
+            lambda: client.files.upload("${name}", Path("none")),
+            lambda: client.files.download("${name}"),
+            lambda: client.files.rename("${name}", "a"),
+            lambda: client.files.delete("${name}")):
+            try:
+                await verb()
+            except CloudRepositoryError as error:
+                assert error.code == "invalid_file_name", error.code
+            else:
+                raise AssertionError("sent")`
+      const before = get().network.requests.length
+      for (const name of [...noIds, ...noSegments, 'a/..', 'a/.', '/', '//'])
+        expect([name, await session.run(program(name))]).toEqual([name, null])
+      const of = `await client.files.get("a", user_id="..")`
+      expect(await session.errorOf(of)).toMatchObject({ code: 'invalid_file_name' })
+      expect(get().network.requests).toHaveLength(before)
+    })
+
+    it('keep files in folders, whose slashes remain in the path', async () => {
+      const { network } = get()
+      const program = `
+        name = "photos/2026 ü/50% a?b#c;=&+'.jpg"
+        await client.files.upload(name, b"1")
+        assert await (await client.files.download(name)).read() == b"1"
+        await direct.files.upload("photos/film.mov", bytes(9 * 2**20))
+        await direct.files.upload("photos/%2F/..a", b"1")
+        pages = [page async for page in direct.files.list(prefix="photos/", delimiter="/").pages()]
+        assert pages[0]["prefixes"] == ["photos/%2F/", "photos/2026 ü/"], pages
+        assert [file["name"] for file in pages[0]["files"]] == ["photos/film.mov"], pages
+        assert [file["name"] async for file in direct.files.list(prefix="photos/", contains="FILM")] == ["photos/film.mov"]
+        longest = "n" * 255
+        await direct.files.upload("photos/" + longest, b"1")
+        await direct.files.download("photos/" + longest, longest)
+        os.remove(longest)
+        await direct.files.rename("photos/" + longest, "photos/2027/a.jpg", overwrite=True)
+        await direct.files.rename(name, "photos/2027/a.jpg", overwrite=True)
+        await direct.files.update("photos/2027/a.jpg", keep=True)
+        await direct.files.delete("photos/2027/a.jpg")
+        return [file["name"] async for file in direct.files.list(prefix="photos/")]`
+      const before = network.requests.length
+      expect(await session.run(program)).toEqual(['photos/%2F/..a', 'photos/film.mov'])
+      const path = '/users/me/repo/photos/2026%20%C3%BC/50%25%20a%3Fb%23c%3B%3D%26%2B%27.jpg'
+      expect(network.requests.slice(before).map((met) => met.path)).toEqual([path, path])
+    })
+
+    it('keep a folder by a name that ends in a slash, without content', async () => {
+      const program = `
+        for content in (b"", iter([]), io.BytesIO()):
+            file = await direct.files.upload("empty/folder/", content)
+            assert (file["name"], file["size"]) == ("empty/folder/", 0)
+        assert await (await direct.files.download("empty/folder/")).read() == b""
+        assert (await direct.files.get("empty/folder/"))["size"] == 0
+        pages = [page async for page in direct.files.list(prefix="empty/", delimiter="/").pages()]
+        assert (pages[0]["prefixes"], pages[0]["files"]) == (["empty/folder/"], []), pages
+        await direct.files.delete("empty/folder/")
+        await direct.files.upload("empty/folder/", b"1")`
+      expect(await session.errorOf(program)).toMatchObject({
+        code: 'invalid_file_name',
+        status: 400,
+      })
     })
 
     it('upload with conditions, visibility, expiry, eviction, a media type and metadata', async () => {

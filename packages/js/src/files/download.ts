@@ -68,7 +68,7 @@ export async function download(
       const extent = isPart ? partOf(answer) : wholeOf(answer)
       if (extent?.start === start) return { ...answer, extent }
       answer.cancel()
-      throw unexpectedResponse(answer.status, { missing: 'file from the requested byte on' })
+      throw unexpectedResponse(answer.status, { missing: 'requested bytes' })
     })
   }
 

@@ -3,7 +3,7 @@ import { type Archive, type ArchiveOptions, downloadArchive } from './archive.ts
 import { download, type Download, type DownloadOptions } from './download.ts'
 import type { components, operations } from '../generated/api.ts'
 import { type FilePage, findFile, getFile, repositoryPath, type StoredFile } from './get-file.ts'
-import { type Conditions, conditionHeaders, type Http, segment } from '../http/http.ts'
+import { type Conditions, conditionHeaders, filePath, type Http } from '../http/http.ts'
 import { createListing, type Listing, type ListingOptions } from '../http/listing.ts'
 import type { Content, StreamContent } from './source.ts'
 import { upload, type UploadedFile, type UploadOptions } from './upload.ts'
@@ -113,7 +113,7 @@ export interface Files {
 
 export function createFiles(http: Http): Files {
   const pathOf = (name: string, userId?: string): string =>
-    `${repositoryPath(userId)}/${segment(name)}`
+    `${repositoryPath(userId)}/${filePath(name)}`
 
   function change(name: string, json: components['schemas']['Change'], options: ChangeOptions) {
     const headers = conditionHeaders(options)

@@ -292,8 +292,15 @@ export function quoted(etag: string | undefined): string | undefined {
  */
 export function segment(name: string): string {
   // With an unpaired surrogate, a name has no UTF-8.
-  if (['', '.', '..'].includes(name) || /\p{Surrogate}/u.test(name)) {
+  if (/^\.{0,2}$|\p{Surrogate}/u.test(name)) {
     throw clientError('invalid_file_name', `${JSON.stringify(name)} is no name or id.`)
   }
   return encodeURIComponent(name)
+}
+
+/** Percent-encodes the segments of a file name, between its slashes. Throws for what is none, as `segment` does. */
+export function filePath(name: string): string {
+  // The slash at the end of a marker begins no segment.
+  const [path = '', slash = ''] = name.split(/(\/$)/)
+  return path.split('/').map(segment).join('/') + slash
 }

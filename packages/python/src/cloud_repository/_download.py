@@ -71,7 +71,8 @@ class Download(Iteration[M, bytes]):
 
     async def _save(self, path: str) -> None:
         """The file appears, or is replaced, when all of the content has arrived."""
-        part = f"{path}.{secrets.token_hex(4)}.part"
+        # Not longer than the name, which can be as long as the file system allows.
+        part = os.path.join(os.path.dirname(path), f".{secrets.token_hex(4)}.part")
         try:
             with open(part, "xb") as file:
                 await self._copy(file)
@@ -120,7 +121,7 @@ class Download(Iteration[M, bytes]):
                 extent = _extent_of(response.headers, is_part)
                 if extent is None or extent[0] != start:
                     await self._io.close(response)
-                    raise unexpected(response, "file from the requested byte on")
+                    raise unexpected(response, "requested bytes")
                 return response, *extent[1:]
             except CloudRepositoryError as error:
                 if etag is not None and error.code in ("precondition_failed", "not_found", "version_gone"):

@@ -201,3 +201,9 @@ def segment(name: str) -> str:
     except UnicodeEncodeError:
         pass  # With an unpaired surrogate, a name has no UTF-8.
     raise CloudRepositoryError("invalid_file_name", f"{name!r} is no name or id.")
+
+
+def file_path(name: str) -> str:
+    """Percent-encodes the segments of a file name, between its slashes. Raises for what is none, as `segment` does."""
+    path = name.removesuffix("/")  # That of a marker begins no segment.
+    return "/".join(map(segment, path.split("/"))) + name[len(path) :]

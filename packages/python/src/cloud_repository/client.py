@@ -12,11 +12,11 @@ import httpx
 from ._changes import follow
 from ._content import Content
 from ._download import Download, Target
-from ._http import Call, Http, Retry, Settle, Token, conditions, segment
+from ._http import Call, Http, Retry, Settle, Token, conditions, file_path, segment
 from ._modes import Asyncio, Blocking, Bound, Iteration, M, Verb
 from ._upload import Terms, upload
 from .errors import CloudRepositoryError
-from .models import Capacity, Change, File, UploadedFile, Visibility
+from .models import Capacity, Change, File, FilePage, UploadedFile, Visibility
 
 
 class Listing(Iteration[M, File]):
@@ -29,9 +29,9 @@ class Listing(Iteration[M, File]):
                     yield file
 
         super().__init__(http.io, files)
-        self._pages = lambda: http.pages(path, query)
+        self._pages = lambda: cast(AsyncGenerator[FilePage, None], http.pages(path, query))
 
-    def pages(self) -> Iteration[M, dict[str, Any]]:
+    def pages(self) -> Iteration[M, FilePage]:
         """The pages as the service returns them. The first one of the caller's files has the `changes_cursor`."""
         return Iteration(self._io, self._pages)
 
@@ -86,18 +86,27 @@ class Files(Resource[M]):
 
         Writes it to a path or a binary file. Without `to`, read the content from what is returned.
         """
-        return await Download(self._http, f"{_files_of(user_id)}/{segment(name)}", start, end).open(to)
+        return await Download(self._http, f"{_files_of(user_id)}/{file_path(name)}", start, end).open(to)
 
     def list(
         self,
         *,
         prefix: str | None = None,
+        contains: str | None = None,
+        delimiter: str | None = None,
         order: Literal["name", "-name", "updated_at", "-updated_at", "size", "-size"] | None = None,
         user_id: str | None = None,
         limit: int | None = None,
     ) -> Listing[M]:
-        """By name unless `order` is given; a leading `-` sorts in descending order. `limit` is the size of a page."""
-        return Listing(self._http, _files_of(user_id), {"prefix": prefix, "order": order, "limit": limit})
+        """By name unless `order` is given; a leading `-` sorts in descending order. `limit` is the size of a page.
+
+        - `prefix`: only names that begin with it, such as `photos/`.
+        - `contains`: only names that contain it, in any case.
+        - `delimiter`: with `/`, names that go on with a folder after the prefix are in the `prefixes` of the pages, one
+          entry for each folder. Only with an order by name.
+        """
+        query = {"prefix": prefix, "contains": contains, "delimiter": delimiter, "order": order, "limit": limit}
+        return Listing(self._http, _files_of(user_id), query)
 
     @Verb
     async def get(self, name: str, *, user_id: str | None = None) -> File:
@@ -152,10 +161,10 @@ class Files(Resource[M]):
     @Verb
     async def delete(self, name: str, *, if_match: str | None = None) -> None:
         """Deletes a file. The history keeps it for a while."""
-        await self._http.call(Call("DELETE", f"{_files_of(None)}/{segment(name)}", headers=conditions(if_match)))
+        await self._http.call(Call("DELETE", f"{_files_of(None)}/{file_path(name)}", headers=conditions(if_match)))
 
     async def _patch(self, name: str, json: dict[str, Any], if_match: str | None, settle: Settle | None = None) -> File:
-        call = Call("PATCH", f"{_files_of(None)}/{segment(name)}", headers=conditions(if_match), json=json)
+        call = Call("PATCH", f"{_files_of(None)}/{file_path(name)}", headers=conditions(if_match), json=json)
         return cast(File, await self._http.call(call, settle))
 
 

@@ -12,6 +12,14 @@ File = TypedDict("File", {
 })
 Room = TypedDict("Room", {"capacity": int, "used": int, "reserved": int, "available": int})
 Evicted = TypedDict("Evicted", {"files": int, "bytes": int})
+_FilePage = TypedDict("_FilePage", {"files": list[File], "next_cursor": str | None})
+
+
+class FilePage(_FilePage, total=False):
+    """Only a listing with a `delimiter` has `prefixes`, and only the first page of the caller's own `changes_cursor`."""
+
+    prefixes: list[str]
+    changes_cursor: str
 
 
 class UploadedFile(File, total=False):
