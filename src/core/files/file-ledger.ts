@@ -33,7 +33,7 @@ export interface SelectFiles extends Caller {
 }
 
 /** What an archive needs of a file. */
-export type ArchivedFile = Pick<FileVersion, 'name' | 'objectKey' | 'size' | 'updatedAt'>
+export type ArchivedFile = Pick<FileVersion, 'name' | 'objectKey' | 'size' | 'crc32' | 'updatedAt'>
 
 export interface DeleteFile extends Actor, FileDeletion {
   /** Also of a suspended user. A deleted one is `not_found`. */

@@ -114,7 +114,15 @@ function missingObject(file: Stored): AppError {
 
 function wrongSize({ objectKey, size }: Stored, opened: OpenedObject): AppError {
   discardBody(opened)
-  return new AppError('internal_error', 'The content of this file cannot be read.', {
-    cause: new Error(`object ${objectKey} has ${opened.size} bytes instead of ${size}`),
-  })
+  return unreadable(`object ${objectKey} has ${opened.size} bytes instead of ${size}`)
+}
+
+/** What was read of a whole object has this CRC-32 instead of the recorded one. */
+export function wrongChecksum(file: Stored & Pick<FileVersion, 'crc32'>, found: number): AppError {
+  return unreadable(`object ${file.objectKey} has CRC-32 ${found} instead of ${file.crc32}`)
+}
+
+function unreadable(fault: string): AppError {
+  const cause = new Error(fault)
+  return new AppError('internal_error', 'The content of this file cannot be read.', { cause })
 }

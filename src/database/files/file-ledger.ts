@@ -60,7 +60,7 @@ async function selectFiles(
       ? isInRange(sql`name`, { prefix, after: '' })
       : sql`name IN (${sql.join(names)})`
   const { rows } = await sql<Row>`
-    SELECT name, object_key AS "objectKey", size, updated_at AS "updatedAt",
+    SELECT name, object_key AS "objectKey", size, crc32, updated_at AS "updatedAt",
       CASE WHEN ${isCurrent(tx)} THEN 1 ELSE 0 END AS is_current
     FROM files
     WHERE user_id = (
@@ -71,5 +71,5 @@ async function selectFiles(
     ORDER BY name LIMIT ${limit}
   `.execute(tx.db)
   const found = rows.length === limit ? rows : rows.filter((row) => row.is_current === 1)
-  return found.map(({ name, objectKey, size, updatedAt }) => ({ name, objectKey, size, updatedAt }))
+  return found.map(({ is_current: _isCurrent, ...file }) => file)
 }

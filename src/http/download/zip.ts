@@ -1,16 +1,13 @@
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { makeZip, predictLength } from 'client-zip'
+import { crc32 } from 'node:zlib'
 import { onAbort } from '../../core/async/on-abort.ts'
 import type { ArchivedFile } from '../../core/files/file-ledger.ts'
+import { wrongChecksum } from '../../core/files/open-content.ts'
 import { chunksOf, discardBody, type OpenedObject } from '../../core/objects/object-store.ts'
+import { centralHeader, endOfArchive, localBytes, localHeader } from './zip-format.ts'
 
 type Release = OpenedObject['release']
-
-/** In bytes; ZIP64 where it is needed. It does not depend on the contents, which are not compressed. */
-export function zipLength(files: readonly ArchivedFile[]): number {
-  return Number(predictLength(files.map(({ name, size }) => ({ name, size }))))
-}
 
 interface Zip {
   readonly files: readonly ArchivedFile[]
@@ -21,54 +18,61 @@ interface Zip {
 }
 
 /**
- * A ZIP archive of the files, of exactly `zipLength` bytes. It fails as soon as `open` or a content does. Holds one
- * content at a time, and about 1 KiB for each file until the end.
+ * A ZIP archive of the files, of exactly `zipLength` bytes. It fails as soon as `open` or a content does, and at the end
+ * of a content that does not have the CRC-32 that its header has announced. Holds one content at a time.
  */
 export function createZip({ files, open, signal }: Zip): Pick<OpenedObject, 'release'> & {
   readonly body: Readable
 } {
   const releases = new WeakMap<Uint8Array, Release>()
 
-  async function* contentOf(opened: OpenedObject): AsyncGenerator<Uint8Array> {
+  async function* contentOf(file: ArchivedFile, opened: OpenedObject): AsyncGenerator<Uint8Array> {
+    let crc = 0
     for await (const chunk of chunksOf(opened)) {
+      crc = crc32(chunk, crc)
       releases.set(chunk, opened.release)
       yield chunk
     }
+    if (crc !== file.crc32) throw wrongChecksum(file, crc)
   }
-  async function* entries() {
+  async function* entries(): AsyncGenerator<Uint8Array> {
     let reading: OpenedObject | undefined
     using _ = onAbort(signal, () => reading && discardBody(reading))
     for (const file of files) {
-      const { name, size } = file
-      const lastModified = dosDate(file.updatedAt)
       reading = await open(file)
       try {
         signal.throwIfAborted()
-        yield { name, size, lastModified, input: contentOf(reading) }
+        yield localHeader(file)
+        yield* contentOf(file, reading)
       } finally {
         discardBody(reading)
       }
     }
+    yield* centralDirectory(files)
   }
-  const chunks = gatherSmall(makeZip(entries()))
   // Its reader holds the bytes that wait for a slow client.
-  const body = Readable.from(chunks, { highWaterMark: 1 })
+  const body = Readable.from(gatherSmall(entries()), { highWaterMark: 1 })
   return { body, release: (chunk) => releases.get(chunk)?.(chunk) }
 }
 
-/** The times that an entry can have (APPNOTE 4.4.6), in this machine's zone. Others would be taken modulo 128 years. */
-function dosDate(ms: number): Date {
-  return new Date(Math.min(Math.max(ms, FIRST.getTime()), LAST.getTime()))
+/** Finds the offsets again, so that nothing is kept of a file that has been sent. */
+function* centralDirectory(files: readonly ArchivedFile[]): Generator<Uint8Array> {
+  let offset = 0
+  let bytes = 0
+  for (const file of files) {
+    const header = centralHeader(file, offset)
+    yield header
+    bytes += header.length
+    offset += localBytes(file) + file.size
+  }
+  yield endOfArchive({ entries: files.length, offset, bytes })
 }
-
-const FIRST = new Date(1980, 0, 1)
-const LAST = new Date(2107, 11, 31, 23, 59, 58)
 
 const SMALL_BYTES = 4 * 1024
 const GATHERED_BYTES = 16 * 1024
 
 /**
- * Joins small chunks, of which every file has three, and lets the event loop run after each: thousands of small files
+ * Joins small chunks, of which a small file has two, and lets the event loop run after each: thousands of small files
  * would otherwise be read in one iteration of the event loop.
  */
 async function* gatherSmall(

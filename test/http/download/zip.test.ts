@@ -1,27 +1,33 @@
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
+import { crc32 } from 'node:zlib'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { ArchivedFile } from '../../../src/core/files/file-ledger.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
-import { createVersion, objectKey } from '../../../src/core/objects/object-key.ts'
+import { createVersion, objectKey as keyOf } from '../../../src/core/objects/object-key.ts'
 import type { OpenedObject } from '../../../src/core/objects/object-store.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
-import { createZip, zipLength } from '../../../src/http/download/zip.ts'
+import { createZip } from '../../../src/http/download/zip.ts'
+import { zipLength } from '../../../src/http/download/zip-format.ts'
 import { bytesOf, digest } from '../../support/objects.ts'
 import { isWithoutZip, readZip } from '../../support/read-zip.ts'
 
 const CHUNK = 256 * 1024
 const NEVER = new AbortController().signal
 
-function fileOf(name: string, size: number): ArchivedFile {
-  const key = objectKey(parseUserId('alice'), createVersion())
-  return { name: parseFileName(name), objectKey: key, size, updatedAt: Date.UTC(2026, 10, 21) }
+function fileOf(name: string, content: Uint8Array): ArchivedFile {
+  const objectKey = keyOf(parseUserId('alice'), createVersion())
+  const { byteLength: size } = content
+  const updatedAt = Date.UTC(2026, 10, 21)
+  return { name: parseFileName(name), objectKey, size, crc32: crc32(content), updatedAt }
 }
 
+const sevens = (size: number): Buffer => Buffer.alloc(size, 7)
+
 function inMemory(size: number): OpenedObject {
-  return { body: Buffer.alloc(size, 7), size }
+  return { body: sevens(size), size }
 }
 
 it('has the length that was announced, for files of any number, size and name', async () => {
@@ -30,7 +36,7 @@ it('has the length that was announced, for files of any number, size and name', 
     { selector: ([name]) => name, maxLength: 40 },
   )
   const property = fc.asyncProperty(files, fc.boolean(), async (named, isStream) => {
-    const archived = named.map(([name, size]) => fileOf(name, size))
+    const archived = named.map(([name, size]) => fileOf(name, sevens(size)))
     const open = async ({ size }: ArchivedFile): Promise<OpenedObject> => {
       const { body } = inMemory(size)
       return { body: isStream && body instanceof Uint8Array ? Readable.from([body]) : body, size }
@@ -45,7 +51,7 @@ it.skipIf(isWithoutZip)(
   'has what the contents have, in files of one chunk and of many',
   async () => {
     const contents = [0, 1, 5000, 3 * CHUNK + 5].map((size, at) => Buffer.alloc(size, at + 65))
-    const files = contents.map(({ length }, at) => fileOf(`file ${at}`, length))
+    const files = contents.map((content, at) => fileOf(`file ${at}`, content))
     const open = async (file: ArchivedFile): Promise<OpenedObject> => {
       const content = contents[files.indexOf(file)] ?? Buffer.alloc(0)
       return { body: Readable.from(chunksOf(content)), size: content.length }
@@ -66,7 +72,7 @@ it.each([
   ['2107 after that', new Date(2108, 0, 1), new Date(2107, 11, 31, 23, 59, 58)],
   ['2107 for a clock that is far ahead', new Date(9999, 0, 1), new Date(2107, 11, 31, 23, 59, 58)],
 ])('has for an entry %s', async (_what, updated, expected) => {
-  const file = { ...fileOf('a', 1), updatedAt: updated.getTime() }
+  const file = { ...fileOf('a', sevens(1)), updatedAt: updated.getTime() }
   const open = async (): Promise<OpenedObject> => inMemory(1)
   const zip = await bytesOf(createZip({ files: [file], open, signal: NEVER }).body)
   const [time, date] = [zip.readUInt16LE(10), zip.readUInt16LE(12)]
@@ -89,7 +95,7 @@ it('reads hardly ahead of its reader, opens one file at a time, and gives every 
       yield Buffer.alloc(CHUNK)
     }
   }
-  const files = ['a', 'b', 'c'].map((name) => fileOf(name, 20 * CHUNK))
+  const files = ['a', 'b', 'c'].map((name) => fileOf(name, Buffer.alloc(20 * CHUNK)))
   const open = async (): Promise<OpenedObject> => {
     opened += 1
     const body = Readable.from(content(), { highWaterMark: 1 })
@@ -108,7 +114,7 @@ it('reads hardly ahead of its reader, opens one file at a time, and gives every 
 })
 
 it('lets the event loop run between thousands of small files', async () => {
-  const files = Array.from({ length: 3000 }, (_, at) => fileOf(`file ${at}`, 10))
+  const files = Array.from({ length: 3000 }, (_, at) => fileOf(`file ${at}`, sevens(10)))
   let turns = 0
   const timer = setInterval(() => (turns += 1), 0)
   const chunks: Uint8Array[] = []
@@ -124,7 +130,7 @@ it('lets the event loop run between thousands of small files', async () => {
 })
 
 it('fails with the reason for which a file cannot be read, and closes the one that it reads', async () => {
-  const files = ['a', 'b'].map((name) => fileOf(name, CHUNK))
+  const files = ['a', 'b'].map((name) => fileOf(name, sevens(CHUNK)))
   const gone = new Error('gone')
   const open = async (file: ArchivedFile): Promise<OpenedObject> => {
     if (file === files[1]) throw gone
@@ -143,8 +149,29 @@ it('fails with the reason for which a file cannot be read, and closes the one th
   await expect(bytesOf(createZip(failing).body)).rejects.toBe(broken)
 })
 
+it('fails at the end of a content that does not have the recorded CRC-32', async () => {
+  const files = ['a', 'b'].map((name) => fileOf(name, sevens(2 * CHUNK)))
+  const damaged = sevens(2 * CHUNK)
+  damaged[CHUNK] = 8
+  const open = async (file: ArchivedFile): Promise<OpenedObject> => {
+    const content = file === files[0] ? damaged : sevens(2 * CHUNK)
+    return { body: Readable.from(chunksOf(content)), size: content.length }
+  }
+  let sent = 0
+  const reading = async (): Promise<void> => {
+    for await (const chunk of createZip({ files, open, signal: NEVER }).body) {
+      sent += (chunk as Uint8Array).length
+    }
+  }
+  await expect(reading()).rejects.toMatchObject({
+    code: 'internal_error',
+    cause: { message: expect.stringContaining('CRC-32') as string },
+  })
+  expect(sent).toBeLessThan(3 * CHUNK)
+})
+
 it('closes the content that it waits for, or that comes too late, when its reader has left', async () => {
-  const files = [fileOf('a', CHUNK)]
+  const files = [fileOf('a', sevens(CHUNK))]
   const [endless, late] = [1, 2].map(() => new Readable({ read: () => undefined }))
   if (endless === undefined || late === undefined) throw new Error('unreachable')
   const opening = Promise.withResolvers<OpenedObject>()
@@ -162,7 +189,7 @@ it('closes the content that it waits for, or that comes too late, when its reade
 
   const half = Readable.from(chunksOf(Buffer.alloc(3 * CHUNK)), { highWaterMark: 1 })
   const open = async () => ({ body: half, size: 3 * CHUNK })
-  const { body } = createZip({ files: [fileOf('a', 3 * CHUNK)], open, signal: NEVER })
+  const { body } = createZip({ files: [fileOf('a', Buffer.alloc(3 * CHUNK))], open, signal: NEVER })
   await once(body, 'readable')
   body.destroy()
   await expect.poll(() => half.destroyed).toBe(true)
