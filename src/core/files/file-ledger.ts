@@ -63,7 +63,7 @@ export interface FileLedger {
   /**
    * Guarantees that a file which is not created, removed or moved while a client reads page after page is listed
    * exactly once. A page reads at most `maxScanned` rows of an index, whatever it lists, and of a common prefix one row
-   * unless it searches for a text. With `hidesOthers`, a listing in any order other than by name sorts the files with
+   * unless it searches for a text; with `countsFolders`, at most 10,000 more, and 1,001 for each common prefix. With `hidesOthers`, a listing in any order other than by name sorts the files with
    * the prefix, and rejects with `invalid_parameter` (`order`) if they are `maxScanned` or more. Empty for a user who is
    * unknown, deleted or, unless an operator lists, suspended.
    */

@@ -41,6 +41,8 @@ export interface Listing {
   readonly contains?: string | undefined
   /** Only with an order by name. */
   readonly rollUp?: RollUp | undefined
+  /** Whether to count the files below each common prefix. Only with `rollUp`, and without `contains`. */
+  readonly countsFolders?: boolean | undefined
   /** Whether not even a position may tell anything of other files than those with the prefix. */
   readonly hidesOthers?: boolean | undefined
   readonly order: FileOrder
@@ -57,8 +59,17 @@ export interface ListedFiles {
   readonly files: readonly File[]
   /** The common prefixes, each with its delimiter. */
   readonly prefixes: readonly FileNamePrefix[]
+  /** Of each common prefix, if they are counted; `undefined` where that would take too long. */
+  readonly totals?: readonly (FolderTotals | undefined)[] | undefined
   /** Where the next page continues; `undefined` on the last page. */
   readonly next: FilePosition | undefined
+}
+
+/** The files with a common prefix that the listing would show. */
+export interface FolderTotals {
+  readonly fileCount: number
+  /** Of their contents, in bytes. */
+  readonly size: number
 }
 
 /** Bounds what one request costs, whatever its parameters. */

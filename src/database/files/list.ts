@@ -16,6 +16,7 @@ import { scan } from '../scan.ts'
 import { isCurrent, type LedgerTx, listedOwner, isListedOwner } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 import { VISIBLE_TO } from './find-file.ts'
+import { readFolderTotals } from './folder-totals.ts'
 import { createListedPage, type FoundFile } from './listed-page.ts'
 import { type FileName, MAX_FILE_NAME_BYTES } from '../../core/files/file-name.ts'
 import { MAX_BYTES } from '../../core/byte-size.ts'
@@ -42,7 +43,9 @@ export async function listFiles(tx: LedgerTx, request: ListFiles): Promise<Liste
     take: (found) => page.take(found),
     positionAfter: (found) => page.positionAfter(found),
   })
-  return page.end(ranOutAt)
+  const listed = page.end(ranOutAt)
+  if (request.countsFolders !== true) return listed
+  return { ...listed, totals: await readFolderTotals(tx, request, listed.prefixes) }
 }
 
 function readPart(

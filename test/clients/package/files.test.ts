@@ -201,8 +201,10 @@ describe('files', () => {
     expect(pages.map(({ files }) => files.length)).toEqual([2, 1])
     expect(pages[0]?.changes_cursor).toEqual(expect.any(String))
     expect(await names({ contains: 'T-B' })).toEqual(['list-b'])
-    const [folders] = await Array.fromAsync(client.files.list({ delimiter: '-' }).pages())
+    const rolled = client.files.list({ delimiter: '-', folderTotals: true })
+    const [folders] = await Array.fromAsync(rolled.pages())
     expect(folders?.prefixes).toContain('list-')
+    expect(folders?.folders).toContainEqual({ prefix: 'list-', file_count: 3, size: 18 })
     expect(folders?.files.map(({ name }) => name)).toContain('other')
 
     const file = await client.files.get('list-a')

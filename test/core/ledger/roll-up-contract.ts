@@ -132,6 +132,41 @@ export function ledgerRollUpContract(
       await expect(fc.assert(property, { numRuns: runs })).resolves.toBeUndefined()
     })
 
+    it('counts the files that it rolls up and shows to no one else', async () => {
+      const property = fc.asyncProperty(rollUps, async (asked) => {
+        const query = { ...asked, contains: undefined, countsFolders: true }
+        const { prefixes, totals = [] } = await account.page(query)
+        const expected = prefixes.map((prefix) => {
+          const flat = { ...query, rollUp: undefined, order: 'name' } as const
+          const below = model(files, flat).filter((name) => name.startsWith(prefix))
+          const sizes = below.map((name) => files.find((file) => file.name === name)?.size ?? NaN)
+          return { fileCount: below.length, size: sizes.reduce((sum, size) => sum + size, 0) }
+        })
+        expect(totals).toMatchObject(expected)
+      })
+      await expect(fc.assert(property, { numRuns: runs })).resolves.toBeUndefined()
+    })
+
+    it('counts a thousand files in each of ten folders, and says so of others', async () => {
+      const other = await openAccount(harness)
+      const add = (prefix: string, count: number) =>
+        harness.addFiles(other.userId, { prefix, count, since: 1 })
+      const rollUp = { delimiter: '-', prefix: parseFileNamePrefix('') }
+      const totals = async (limit = 100) =>
+        (await other.page({ rollUp, limit, countsFolders: true })).totals?.map(
+          (each) => each?.fileCount,
+        )
+      await add('a-', 1_001)
+      await add('b-', 1_000)
+      await add('c-', 3)
+      await harness.expireFiles(other.userId, 'c-')
+      await add('c-x', 1)
+      expect(await totals()).toEqual([undefined, 1_000, 1])
+      for (const each of Array.from('defghijkl')) await add(`${each}-`, 1_000)
+      expect((await totals())?.filter((each) => each !== undefined)).toHaveLength(10)
+      expect(await totals(4)).toEqual([undefined, 1_000, 1, 1_000])
+    })
+
     it('lets only the last page be without a position', async () => {
       const rollUp = { delimiter: '-', prefix: parseFileNamePrefix('b') }
       const page = { prefix: 'b', rollUp }

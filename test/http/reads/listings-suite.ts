@@ -140,6 +140,31 @@ export function listingsSuite(open: OpenService): void {
       expect(jsonOf(await list(service, { user }))).not.toHaveProperty('prefixes')
     })
 
+    it('counts what is below folders if it is asked to', async () => {
+      const names = ['a/1', 'a/b/2', 'c/3', 'd']
+      await uploadAll(service, { user, names })
+      const query = { delimiter: '/', folder_totals: 'true' }
+      const folders = async (prefix: string) =>
+        jsonOf(await list(service, { user, query: { ...query, prefix } }))['folders']
+      const sizes = jsonOf(await list(service, { user })) as unknown as {
+        readonly files: readonly { readonly name: string; readonly size: number }[]
+      }
+      const below = (prefix: string) => {
+        const files = sizes.files.filter(({ name }) => name.startsWith(prefix))
+        return {
+          prefix,
+          file_count: files.length,
+          size: files.reduce((sum, { size }) => sum + size, 0),
+        }
+      }
+      expect(await folders('')).toEqual([below('a/'), below('c/')])
+      expect(await folders('a/')).toEqual([below('a/b/')])
+      expect(await folders('none/')).toEqual([])
+      expect(jsonOf(await list(service, { user, query: { delimiter: '/' } }))).not.toHaveProperty(
+        'folders',
+      )
+    })
+
     it('has a cursor that goes into a URL as it is, and is of its order alone', async () => {
       await uploadAll(service, { user, names: ['secret a', 'secret b'] })
       const page = pageOf(await list(service, { user, query: { limit: 1 } }))
@@ -296,6 +321,9 @@ const QUERY_FAULTS: [query: string, parameter: string][] = [
     `delimiter=${value}`,
     'delimiter',
   ]),
+  ...['folder_totals=true', 'folder_totals=true&delimiter=-&contains=a', 'folder_totals=1'].map(
+    (query): [string, string] => [query, 'folder_totals'],
+  ),
   ...['size', '-size', 'updated_at', '-updated_at'].map((order): [string, string] => [
     `delimiter=-&order=${order}`,
     'delimiter',

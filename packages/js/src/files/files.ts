@@ -18,6 +18,8 @@ export interface FileListingOptions extends ListingOptions {
    * to and including the character; other names are listed. Only with an order by name.
    */
   readonly delimiter?: string | undefined
+  /** With `delimiter`: the pages have `folders`, with what is below each of `prefixes` as far as that is fast. */
+  readonly folderTotals?: boolean | undefined
   /** The default is `name`, bytewise. A leading `-` sorts in descending order. */
   readonly order?: NonNullable<
     NonNullable<operations['listOwnFiles']['parameters']['query']>['order']
@@ -127,7 +129,8 @@ export function createFiles(http: Http): Files {
     list(options = {}) {
       const { prefix, contains, delimiter, order, userId } = options
       const path = repositoryPath(userId)
-      const query = { prefix, contains, delimiter, order }
+      const folder_totals = options.folderTotals === true ? 'true' : undefined
+      const query = { prefix, contains, delimiter, folder_totals, order }
       return createListing<FilePage, 'files'>(http, { path, options, query, member: 'files' })
     },
     get: (name, options = {}) => getFile(http, { name, ...options }),

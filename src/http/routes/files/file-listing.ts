@@ -18,8 +18,10 @@ import {
   parseDelimiter,
   type RollUp,
 } from '../../../core/files/listing.ts'
+import { invalidParameter } from '../../../core/errors.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { Prefix, Query } from '../../openapi/parameters.ts'
+import { Text } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { assertQueryDecodable } from '../../server/query.ts'
 import { FileReply, fileReply } from './file-resource.ts'
@@ -57,6 +59,15 @@ export const LISTING_QUERY = Query({
         'The sort order. `name` sorts bytewise. A leading `-` sorts in descending order.',
     }),
   ),
+  folder_totals: Type.Optional(
+    Type.Unsafe<'true' | 'false'>({
+      type: 'string',
+      enum: ['true', 'false'],
+      default: 'false',
+      description:
+        'Whether to count the files below each prefix, for `folders`. Only with `delimiter`, and not with `contains`.',
+    }),
+  ),
   ...PAGE_QUERY.properties,
 })
 
@@ -70,6 +81,29 @@ export const LISTING_MEMBERS = {
       examples: [['photos/2026/']],
     }),
   ),
+  folders: Type.Optional(
+    Type.Array(
+      Type.Object(
+        {
+          prefix: Text('As in `prefixes`.', 'photos/2026/'),
+          file_count: Type.Unsafe<number | null>({
+            type: ['integer', 'null'],
+            minimum: 0,
+            description: `The number of files below; \`null\` if there are more than 1,000, or the page would count more than 10,000.`,
+            examples: [37],
+          }),
+          size: Type.Unsafe<number | null>({
+            type: ['integer', 'null'],
+            minimum: 0,
+            description: 'The sum of their sizes, in bytes.',
+            examples: [52_428_800],
+          }),
+        },
+        { title: 'Folder' },
+      ),
+      { description: 'With `folder_totals`: what is below each of `prefixes`, in their order.' },
+    ),
+  ),
 }
 
 export const SHORT_PAGES =
@@ -81,6 +115,7 @@ export interface AskedListing {
   readonly prefix: FileNamePrefix
   readonly contains: string | undefined
   readonly rollUp: RollUp | undefined
+  readonly countsFolders: boolean
   readonly order: FileOrder
   readonly after: FilePosition | undefined
   readonly limit: number
@@ -89,22 +124,34 @@ export interface AskedListing {
 /** Throws `invalid_parameter`. */
 export function askedListing(request: FastifyRequest): AskedListing {
   const query = request.query as Static<typeof LISTING_QUERY>
-  const { contains, order = 'name', limit = DEFAULT_PAGE_LIMIT, cursor } = query
+  const { order = 'name', limit = DEFAULT_PAGE_LIMIT, cursor } = query
+  const countsFolders = query.folder_totals === 'true'
   const delimiter = parseDelimiter(query.delimiter, order)
   const after = cursor === undefined ? undefined : parseCursor(cursor, (key) => placeOf(key, order))
   assertQueryDecodable(request)
   const prefix = parseFileNamePrefix(query.prefix ?? '')
   const rollUp = delimiter === undefined ? undefined : { delimiter, prefix }
-  return { prefix, contains: parseContains(contains), rollUp, order, after, limit }
+  const contains = parseContains(query.contains)
+  if (countsFolders && (rollUp === undefined || contains !== undefined)) {
+    const detail = 'folder_totals needs a delimiter, and cannot be combined with contains.'
+    throw invalidParameter('folder_totals', detail)
+  }
+  return { prefix, contains, rollUp, countsFolders, order, after, limit }
 }
 
 export function listingReply(
-  { files, prefixes, next }: ListedFiles,
+  { files, prefixes, totals, next }: ListedFiles,
   { rollUp, order }: AskedListing,
 ) {
   return {
     files: files.map(fileReply),
     ...(rollUp !== undefined && { prefixes: [...prefixes] }),
+    ...(totals !== undefined && {
+      folders: prefixes.map((prefix, at) => {
+        const { fileCount = null, size = null } = totals[at] ?? {}
+        return { prefix, file_count: fileCount, size }
+      }),
+    }),
     next_cursor: next === undefined ? null : formatCursor(keyOf(next, order)),
   }
 }

@@ -1,0 +1,66 @@
+import { sql } from 'kysely'
+import type { FolderTotals } from '../../core/files/listing.ts'
+import type { FileNamePrefix } from '../../core/files/file-name.ts'
+import type { ListFiles } from '../../core/files/file-ledger.ts'
+import { isCurrent, type LedgerTx, listedOwner } from '../ledger/ledger-sql.ts'
+import { isInRange } from '../prefix-range.ts'
+import { VISIBLE_TO } from './find-file.ts'
+
+/** Files of a folder that are counted, at most. */
+const MAX_FILES_OF_FOLDER = 1_000
+
+/** One more tells that there are too many. */
+const ROWS_OF_FOLDER = MAX_FILES_OF_FOLDER + 1
+
+/** Rows that are read for the folders of a page, at most. */
+const MAX_ROWS = 10 * ROWS_OF_FOLDER
+
+/** What the listing can show below each prefix, in their order; `undefined` where it would read too many rows. */
+export async function readFolderTotals(
+  tx: LedgerTx,
+  page: ListFiles,
+  prefixes: readonly FileNamePrefix[],
+): Promise<readonly (FolderTotals | undefined)[]> {
+  const totals: (FolderTotals | undefined)[] = []
+  for (let left = MAX_ROWS; totals.length < prefixes.length;) {
+    // As many at once as certainly may be read.
+    const count = Math.floor(left / ROWS_OF_FOLDER)
+    if (count === 0) break
+    const counted = await countBelow(tx, page, prefixes.slice(totals.length, totals.length + count))
+    for (const { rows, fileCount, size } of counted) {
+      left -= rows
+      totals.push(rows < ROWS_OF_FOLDER ? { fileCount, size } : undefined)
+    }
+  }
+  return prefixes.map((_, at) => totals[at])
+}
+
+interface Counted extends FolderTotals {
+  readonly rows: number
+}
+
+async function countBelow(
+  tx: LedgerTx,
+  page: ListFiles,
+  prefixes: readonly FileNamePrefix[],
+): Promise<readonly Counted[]> {
+  const selects = prefixes.map((common, at) => {
+    // A scope can have a longer one.
+    const prefix = page.prefix.startsWith(common) ? page.prefix : common
+    return sql`
+      SELECT ${sql.lit(at)} AS at, COUNT(*) AS rows,
+        COALESCE(SUM(CASE WHEN ${isCurrent(tx)} THEN 1 ELSE 0 END), 0) AS "fileCount",
+        CAST(COALESCE(SUM(CASE WHEN ${isCurrent(tx)} THEN size ELSE 0 END), 0) AS BIGINT) AS size
+      FROM (
+        SELECT size, expires_at FROM files
+        WHERE user_id = ${listedOwner(page)} AND ${VISIBLE_TO[page.audience]}
+          AND ${isInRange(sql`name`, { prefix, after: '' })}
+        ORDER BY name LIMIT ${sql.lit(ROWS_OF_FOLDER)}
+      ) AS files
+    `
+  })
+  const { rows } = await sql<Counted & { readonly at: number }>`
+    SELECT at, rows, "fileCount", size FROM (${sql.join(selects, sql` UNION ALL `)}) AS counted ORDER BY at
+  `.execute(tx.db)
+  return rows
+}
