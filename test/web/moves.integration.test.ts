@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { writeFile } from 'node:fs/promises'
-import type { Locator, Page } from 'playwright-core'
+import type { Locator, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { namesOf } from '../http/file-requests.ts'
 import { upload } from '../http/fixture.ts'
@@ -16,7 +16,7 @@ describeInBrowser('moves between folders', (browser) => {
   let service: TestService
   let user: TestUser
   beforeAll(async () => {
-    service = await openWithPage({ historyLifetimeMs: 3_600_000 })
+    service = await openWithPage({ historyLifetimeMs: 3_600_000, maxFiles: 2_000 })
   })
   afterAll(() => service?.stop())
   beforeEach(async () => {
@@ -24,7 +24,7 @@ describeInBrowser('moves between folders', (browser) => {
     for (const name of FILES) await upload(service, { user, name, content: 'x' })
   })
 
-  const stored = () => namesOf(service, { user })
+  const stored = () => namesOf(service, { user, query: { limit: 1_000 } })
 
   async function open(options: Partial<Parameters<typeof visitAs>[0]> = {}): Promise<Page> {
     const page = await visitAs({ browser: browser(), service, user, ...options })
@@ -88,6 +88,49 @@ describeInBrowser('moves between folders', (browser) => {
     await undo(page, '2 files were moved.')
     await expect.poll(stored).toEqual([FILES[0], 'Old/', ...FILES.slice(1)])
     await expect.poll(() => names(page)).toEqual(['Garden', 'Old', 'Photos', 'b.jpg', 'c.jpg'])
+  })
+
+  it('move a folder in one request, with what has come meanwhile, or in several if it is large', async () => {
+    const page = await open()
+    const asked: unknown[] = []
+    page.on('request', (request) => {
+      if (!request.url().endsWith('/batch')) return
+      asked.push(...(request.postDataJSON() as { operations: unknown[] }).operations)
+    })
+    const put = (name: string) => upload(service, { user, name, content: '' })
+    const late = async (route: Route) => {
+      await put('Photos/late.jpg')
+      await route.continue()
+    }
+    await page.route('**/users/me/batch', late, { times: 1 })
+    await item(page, 'Photos').dragTo(item(page, 'Garden'))
+    await page.getByText('2 files were moved.').waitFor()
+    expect(asked).toEqual([{ op: 'rename', prefix: 'Photos/', new_prefix: 'Garden/Photos/' }])
+    expect(await stored()).toContain('Garden/Photos/late.jpg')
+    await undo(page, '2 files were moved.')
+    await expect.poll(stored).toContain('Photos/late.jpg')
+    // It grows beyond a batch just then.
+    asked.length = 0
+    const many = Array.from({ length: 999 }, (_, at) => `Photos/many/${at}`)
+    const grow = async (route: Route) => {
+      for (const name of many) await put(name)
+      await route.continue()
+    }
+    await page.route('**/users/me/batch', grow, { times: 1 })
+    await item(page, 'Photos').dragTo(item(page, 'Garden'))
+    await page.getByText('3 files were moved.').waitFor()
+    expect(asked).toHaveLength(4)
+    await expect.poll(() => names(page)).toContain('Photos')
+    asked.length = 0
+    await item(page, 'Garden').dragTo(item(page, 'Photos'))
+    await page.getByText('4 files were moved.').waitFor()
+    await actOn(page, { action: 'Delete', name: 'Photos' })
+    await page.getByText('1,003 files were deleted.').waitFor({ timeout: 60_000 })
+    expect(asked.length).toBeGreaterThan(1_000)
+    expect(await stored()).toEqual(['b.jpg', 'c.jpg'])
+    await undo(page, '1,003 files were deleted.')
+    await page.getByText('Photos').waitFor()
+    await expect.poll(async () => (await stored()).length, { timeout: 60_000 }).toBe(1_000)
   })
 
   it('make no folder of the name of a file', async () => {

@@ -117,7 +117,8 @@ export function createPage({
     onRemoved: () => void folders.keepOpen(),
     async restore(removed) {
       const { restoreMany } = await import('./selection/change-many.ts')
-      await restoreMany({ client, list, folders, capacity, toasts, selection, removal }, removed)
+      const parts = { client, list, folders, capacity, permissions, toasts, selection, removal }
+      await restoreMany(parts, removed)
     },
   })
   const unfinished = createUnfinishedUploads({ reader, client, http })

@@ -43,6 +43,8 @@ interface CommonMembers<C> {
   readonly request_id?: string | undefined
   /** Of a refused batch: the index of the operation that is refused. */
   readonly operation?: number | undefined
+  /** Of a batch that is refused because its prefixes match too many files: how many, exact up to 10,000. */
+  readonly matched?: number | undefined
 }
 
 /**

@@ -20,8 +20,3 @@ export async function filesOf(
 export function countOf(files: readonly FileEntry[]): number {
   return files.filter(({ name }) => !isMarker(name)).length || files.length
 }
-
-/** Whether the entry is a folder that has none of the files that are left. */
-export function isGone(entry: Entry, left: readonly FileEntry[]): entry is string {
-  return typeof entry === 'string' && !left.some(({ name }) => name.startsWith(entry))
-}

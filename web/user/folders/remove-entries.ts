@@ -1,9 +1,9 @@
-import type { BatchOperation } from '../../../packages/js/src/client.ts'
 import type { FileEntry } from '../../shared/model.ts'
 import { type Entry, nameOf } from '../files/shown-entries.ts'
-import type { Step } from '../selection/batches.ts'
+import { MAX_OPERATIONS, type Step } from '../selection/batches.ts'
 import { type ManyPage, runSteps } from '../selection/run-steps.ts'
-import { filesOf, isGone } from './files-of.ts'
+import { dropEmptyFolders } from './drop-empty-folders.ts'
+import { filesOf } from './files-of.ts'
 
 /** Deletes files and whole folders, with one undo for all. The files that stay are selected afterwards. */
 export async function removeEntries(page: ManyPage, entries: readonly Entry[]): Promise<void> {
@@ -21,19 +21,37 @@ export async function removeEntries(page: ManyPage, entries: readonly Entry[]): 
 
 async function remove(page: ManyPage, entries: readonly Entry[]) {
   const { list, capacity } = page
-  const files = await filesOf(list, entries)
+  const files: FileEntry[] = []
+  const steps: Step[] = []
+  for (const entry of entries) {
+    const below = await filesOf(list, [entry])
+    files.push(...below)
+    steps.push(...stepsOf(entry, below))
+  }
   const outcome = await runSteps(page, {
-    steps: files.map((file): Step => ({ files: [file], operation: deletionOf(file) })),
+    steps,
     skipsRefused: true,
     apply: (done) => list.drop(...done.map(({ file }) => file.name)),
   })
   capacity.refresh()
   const gone = new Set(outcome.done.map(({ file }) => file))
-  const left = files.filter((file) => !gone.has(file))
-  for (const entry of entries) if (isGone(entry, left)) list.dropFolder(entry)
+  await dropEmptyFolders(page, entries)
   return { files, gone }
 }
 
-function deletionOf({ name, etag }: FileEntry): BatchOperation {
-  return { op: 'delete', name, if_match: etag, ignore_missing: true }
+/** A folder is deleted at once if the service takes so many files, else file by file. */
+function stepsOf(entry: Entry, files: readonly FileEntry[]): readonly Step[] {
+  if (typeof entry !== 'string' || files.length > MAX_OPERATIONS) return byFile(files)
+  if (files.length === 0) return []
+  const ofFolder = { become: () => null, byFile: () => byFile(files) }
+  return [{ files, operation: { op: 'delete', prefix: entry, ignore_missing: true }, ofFolder }]
+}
+
+/** Deletes the versions that the user saw. */
+function byFile(files: readonly FileEntry[]): readonly Step[] {
+  return files.map((file) => {
+    const { name, etag } = file
+    const operation = { op: 'delete', name, if_match: etag, ignore_missing: true } as const
+    return { files: [file], operation }
+  })
 }

@@ -1,10 +1,11 @@
 import type { FileEntry } from '../../shared/model.ts'
 import { Refusal } from '../../shared/refusal.ts'
 import { messages } from '../../messages.ts'
+import { dropEmptyFolders } from '../folders/drop-empty-folders.ts'
 import { countOf, filesOf } from '../folders/files-of.ts'
 import { isEmptyFolder } from '../folders/folder-check.ts'
 import { labelOf, SEPARATOR } from '../folders/folder.ts'
-import type { Done, Step } from '../selection/batches.ts'
+import { type Done, MAX_OPERATIONS, type Step } from '../selection/batches.ts'
 import { type ManyPage, offerUndo, runSteps } from '../selection/run-steps.ts'
 import type { Page } from '../user-page.ts'
 import { type Move, nameAfter } from './move.ts'
@@ -65,15 +66,17 @@ async function moveAll(page: ManyPage, moves: readonly Move[]): Promise<Undo> {
   const moved = new Map(done.map(({ file, after }) => [file, after]))
   const back = planned.flatMap(({ move, files }): readonly Move[] => {
     const { entry, to } = move
-    if (typeof entry === 'string' && files.every((file) => moved.has(file))) {
-      list.dropFolder(entry)
-      return [{ entry: to, to: entry }]
-    }
+    const isWhole = typeof entry === 'string' && files.every((file) => moved.has(file))
+    if (isWhole) return [{ entry: to, to: entry }]
     return files.flatMap((file) => {
       const after = moved.get(file)
       return after === undefined || after === null ? [] : [{ entry: after, to: file.name }]
     })
   })
+  await dropEmptyFolders(
+    page,
+    moves.map(({ entry }) => entry),
+  )
   void folders.keepOpen()
   return { moves: back.toReversed(), count: countOf(done.map(({ file }) => file)) }
 }
@@ -83,7 +86,18 @@ interface Planned {
   readonly files: readonly FileEntry[]
 }
 
-function stepsOf({ move, files }: Planned): readonly Step[] {
+/** A folder is moved at once if the service takes so many files, else file by file. */
+function stepsOf(planned: Planned): readonly Step[] {
+  const { move, files } = planned
+  const { entry, to } = move
+  if (typeof entry !== 'string' || files.length > MAX_OPERATIONS) return byFile(planned)
+  if (files.length === 0) return []
+  const become = (file: FileEntry) => ({ ...file, name: nameAfter(move, file.name) })
+  const ofFolder = { become, byFile: () => byFile(planned) }
+  return [{ files, operation: { op: 'rename', prefix: entry, new_prefix: to }, ofFolder }]
+}
+
+function byFile({ move, files }: Planned): readonly Step[] {
   return files.map((file) => {
     const { name, etag } = file
     const new_name = nameAfter(move, name)

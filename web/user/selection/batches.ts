@@ -8,8 +8,15 @@ import type { FileEntry } from '../../shared/model.ts'
 export interface Step {
   readonly files: readonly FileEntry[]
   readonly operation: BatchOperation
-  /** What becomes of each file of a folder. Of one file, the service says it. */
-  readonly become?: (file: FileEntry) => FileEntry | null
+  readonly ofFolder?: OfFolder
+}
+
+/** Of an operation for a folder. */
+interface OfFolder {
+  /** What becomes of each of its files. Of one file, the service says it. */
+  become(file: FileEntry): FileEntry | null
+  /** The same for its files one by one, should there be more in the folder by then than the service takes at once. */
+  byFile(): readonly Step[]
 }
 
 /** What was done for a file: what became of it, or `null` if it is deleted, or was missing. */
@@ -45,19 +52,27 @@ export async function runBatches(options: BatchOptions): Promise<Outcome> {
   const { files, steps, skipsRefused, signal, onBatch } = options
   const done: Done[] = []
   const refused: { file: FileEntry; error: unknown }[] = []
-  for (const batch of batchesOf(steps)) {
+  const queue = batchesOf(steps)
+  for (let batch = queue.shift(); batch !== undefined; batch = queue.shift()) {
     if (signal.aborted) return { done, refused, failure: signal.reason }
-    let left = batch
+    let left: readonly Step[] = batch
     while (left.length > 0) {
       try {
         const { results } = await send(files, left)
-        const finished = left.flatMap(({ files, become }, at) =>
-          files.map((file) => ({ file, after: become?.(file) ?? results[at]?.file ?? null })),
+        const finished = left.flatMap(({ files, ofFolder }, at) =>
+          files.map((file) => ({
+            file,
+            after: ofFolder?.become(file) ?? results[at]?.file ?? null,
+          })),
         )
         done.push(...finished)
         onBatch(finished)
         break
       } catch (error) {
+        if (isTooMany(error) && left.some(({ ofFolder }) => ofFolder !== undefined)) {
+          queue.unshift(...batchesOf(left.flatMap((step) => step.ofFolder?.byFile() ?? step)))
+          break
+        }
         const at = skipsRefused && refused.length < MAX_REFUSED ? refusedStep(error) : undefined
         const step = at === undefined ? undefined : left[at]
         if (at === undefined || step === undefined) return { done, refused, failure: error }
@@ -78,7 +93,7 @@ export const MAX_OPERATIONS = 1_000
 /** The service accepts 1 MiB of JSON. */
 const MAX_BYTES = 1_000_000
 
-function batchesOf(steps: readonly Step[]): readonly (readonly Step[])[] {
+function batchesOf(steps: readonly Step[]): Step[][] {
   const batches: Step[][] = []
   let [bytes, count] = [0, 0]
   for (const step of steps) {
@@ -103,6 +118,11 @@ async function send(files: Pick<Files, 'batch'>, steps: readonly Step[]): Promis
   const when = ({ code }: CloudRepositoryError): boolean => code === 'connection_lost'
   const attempts = new Attempts({ tries: isRepeatable ? 3 : 1, when }, undefined)
   return await attempts.until(() => files.batch(operations))
+}
+
+/** Whether the folders of the batch had more files than the service takes at once. */
+function isTooMany(error: unknown): boolean {
+  return problemOf(error)?.matched !== undefined
 }
 
 /** The index of the operation that the service refuses because of its file, and only of that. */

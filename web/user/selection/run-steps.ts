@@ -11,7 +11,7 @@ const { whys } = words
 /** What changes of many files need. */
 export type ManyPage = Pick<
   Page,
-  'client' | 'list' | 'folders' | 'capacity' | 'toasts' | 'selection' | 'removal'
+  'client' | 'list' | 'folders' | 'capacity' | 'permissions' | 'toasts' | 'selection' | 'removal'
 >
 
 export interface Run {

@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { BatchOperation, BatchResult } from '../../../../packages/js/src/client.ts'
 import { CloudRepositoryError, type ErrorCode } from '../../../../packages/js/src/errors.ts'
+import type { FileEntry } from '../../../../web/shared/model.ts'
 import { runBatches, type Step } from '../../../../web/user/selection/batches.ts'
 import { fileNamed } from './file.ts'
 
@@ -80,6 +81,50 @@ it('a refusal ends it where none is left out, and what was done before stays', a
   const outcome = await run(service, deletions(2_500), false)
   expect(outcome).toMatchObject({ done: 1_000, refused: [], failure: { code: 'file_exists' } })
   expect(service.sent).toHaveLength(2)
+})
+
+it('an operation for a folder counts as many as its files, of which it says what becomes', async () => {
+  const service = serviceThat()
+  const folder = (name: string, count: number): Step => {
+    const files = Array.from({ length: count }, (_, at) => fileNamed(`${name}${at}`))
+    const become = (file: FileEntry) => ({ ...file, name: `new/${file.name}` })
+    const operation = { op: 'rename', prefix: name, new_prefix: `new/${name}` } as const
+    return { files, operation, ofFolder: { become, byFile: () => [] } }
+  }
+  const { done } = await runBatches({
+    files: service,
+    steps: [folder('a/', 600), folder('b/', 400), folder('c/', 1)],
+    skipsRefused: true,
+    signal: new AbortController().signal,
+    onBatch: () => undefined,
+  })
+  expect(service.sent.map(({ length }) => length)).toEqual([2, 1])
+  expect(done).toHaveLength(1_001)
+  expect(done.at(-1)).toMatchObject({ file: { name: 'c/0' }, after: { name: 'new/c/0' } })
+})
+
+it('a folder that has got too many files is done file by file, after what was before it', async () => {
+  const service = serviceThat((operations) =>
+    operations.some((each) => 'prefix' in each)
+      ? new CloudRepositoryError({
+          code: 'invalid_parameter',
+          operation: 1,
+          matched: 1_001,
+        } as never)
+      : undefined,
+  )
+  const files = ['a/1', 'a/2'].map(fileNamed)
+  const byFile = () => deletions(2, (at) => files[at]?.name ?? '')
+  const steps: readonly Step[] = [
+    ...deletions(1),
+    { files, operation: { op: 'delete', prefix: 'a/' }, ofFolder: { become: () => null, byFile } },
+    ...deletions(1_000),
+  ]
+  const outcome = await run(service, steps)
+  expect(outcome).toMatchObject({ done: 1_003, failure: undefined })
+  expect(service.sent.map(({ length }) => length)).toEqual([999, 1_000, 3])
+  const names = service.sent[1]?.map((each) => 'name' in each && each.name)
+  expect(names?.slice(0, 3)).toEqual(['file 0', 'a/1', 'a/2'])
 })
 
 it('what is cancelled ends before the next batch, with the reason as the failure', async () => {

@@ -1,0 +1,18 @@
+import type { Entry } from '../files/shown-entries.ts'
+import type { ManyPage } from '../selection/run-steps.ts'
+import { isEmptyFolder } from './folder-check.ts'
+
+/** Takes those of the folders from the list that are empty now. Others can have got files meanwhile. Never rejects. */
+export async function dropEmptyFolders(
+  { client, list, permissions }: ManyPage,
+  entries: readonly Entry[],
+): Promise<void> {
+  try {
+    for (const entry of entries) {
+      if (typeof entry !== 'string') continue
+      if (await isEmptyFolder(client.files, permissions.narrow(entry))) list.dropFolder(entry)
+    }
+  } catch {
+    // The list asks too, only later.
+  }
+}
