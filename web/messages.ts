@@ -1,6 +1,8 @@
 import type { ErrorCode } from '../packages/js/src/errors.ts'
 import type { AuditMessages } from './operator/audit/english.ts'
 import type { MovesMessages } from './user/moves/english.ts'
+import type { ShortcutMessages } from './user/shortcuts/english.ts'
+import type { LinkMessages } from './shared/link-english.ts'
 import type { VisitMessages } from './links/english.ts'
 import type { OperatorMessages } from './operator/english.ts'
 import type { Order, Visibility } from './shared/model.ts'
@@ -19,9 +21,11 @@ import {
  */
 export type Messages = typeof english & {
   readonly visit?: VisitMessages
+  readonly links?: LinkMessages
   readonly moves?: MovesMessages
   readonly operator?: OperatorMessages
   readonly audit?: AuditMessages
+  readonly shortcuts?: ShortcutMessages
 }
 
 const files = (count: number): string => (count === 1 ? '1 file' : `${formatCount(count)} files`)
@@ -43,6 +47,7 @@ const english = {
   undo: 'Undo',
   retry: 'Retry',
   showMore: 'Show more',
+  keyboard: 'Keyboard shortcuts',
   notLoaded: 'A part of the page could not be loaded. Try again, or reload the page.',
   failed: (detail: string) => `Something went wrong: ${detail}`,
 
@@ -120,6 +125,7 @@ const english = {
     history: (name: string) => `Earlier versions of ${name}`,
     more: (name: string) => `Actions for ${name}`,
     actions: {
+      select: 'Select',
       download: 'Download',
       share: 'Share',
       rename: 'Rename',
@@ -393,6 +399,20 @@ const english = {
       given_up: 'The upload failed repeatedly. Try again later.',
       unreadable: 'The file could not be read. It may have been moved or changed.',
       absent: 'Your access token only permits replacing files, and no file has this name.',
+      folder_exists: 'There is a folder with this name. Rename the file and try again.',
+      file_around: (name: string) =>
+        `“${name}” is a file, so it cannot be a folder too. Rename one of them and try again.`,
+    },
+    /** Of a folder that is uploaded. */
+    tree: {
+      open: (name: string) => `Files of the folder ${name}`,
+      progress: (name: string) => `Progress of the folder ${name}`,
+      files: (done: number, all: number) => `${formatCount(done)} of ${files(all)}`,
+      bytes: (sent: number, all: number) => `${formatBytes(sent)} of ${formatBytes(all)}`,
+      failed: (count: number) => `${formatCount(count)} not uploaded`,
+      undecided: (count: number) =>
+        `${formatCount(count)} ${count === 1 ? 'needs' : 'need'} a decision`,
+      empty: 'Empty folder',
     },
   },
 
@@ -487,55 +507,6 @@ const english = {
     revokeTitle: 'Revoke this token?',
     revokeText:
       'It stops working within seconds, and so do the tokens that were made with it. This can’t be undone.',
-  },
-
-  links: {
-    title: 'Links for people without an account',
-    empty: 'No links.',
-    unnamed: 'No title',
-    create: 'Create a link',
-    createAction: 'Create',
-    kind: 'What it does',
-    kinds: {
-      download: ['Share files', 'Anyone with the link can download them.'],
-      drop: ['Receive files', 'Anyone with the link can send you files, and sees none of yours.'],
-    },
-    name: 'File',
-    prefix: 'Only file names that begin with (optional)',
-    prefixHint: 'For a folder, type its name and /. Visitors never see it.',
-    dropPrefix: 'Put in front of the names of new files (optional)',
-    becomes: (prefix: string) => `“photo.jpg” becomes “${prefix}photo.jpg”.`,
-    label: 'Title (optional)',
-    labelHint: 'Visitors see it.',
-    password: 'Password (optional)',
-    passwordHint: 'Tell it to them in another way than the link.',
-    uses: 'Number of uses (optional)',
-    usesHint: 'Of downloads or received files. Then the link ends.',
-    term: 'Valid for',
-    days: (days: number) =>
-      days === 0 ? 'Until it is revoked' : days === 1 ? '1 day' : `${days} days`,
-    created: 'Link created',
-    once: 'Copy it now. It is not shown again.',
-    link: 'Link',
-    copy: 'Copy link',
-    copied: 'Link copied.',
-    notCopied: 'Your browser did not allow copying. Select the link and copy it.',
-    gives: (name: string) => `shares “${name}”`,
-    givesAll: (prefix: string) =>
-      prefix === '' ? 'shares all files' : `shares names that begin with “${prefix}”`,
-    takes: (prefix: string) =>
-      prefix === '' ? 'receives files' : `receives files as “${prefix}…”`,
-    withPassword: 'with a password',
-    since: (time: string) => `created ${time}`,
-    until: (time: string) => `valid until ${time}`,
-    expired: (time: string) => `expired ${time}`,
-    forEver: 'valid until revoked',
-    left: (uses: number) =>
-      uses === 0 ? 'used up' : uses === 1 ? '1 use left' : `${formatCount(uses)} uses left`,
-    revoke: 'Revoke',
-    revokeNamed: (label: string) => `Revoke the link ${label}`,
-    revokeTitle: 'Revoke this link?',
-    revokeText: 'Nobody can use it any more. Files that were received stay. This can’t be undone.',
   },
 
   stay: {

@@ -144,12 +144,16 @@ export async function pickIn(field: Locator, files: readonly Dropped[]): Promise
   await field.setInputFiles(paths)
 }
 
-/** Holds what lies on the disk, folders and all, over the middle of the page. Returns what lets it go. */
-export async function hold(page: Page, paths: readonly string[]): Promise<() => Promise<void>> {
+/** Holds what lies on the disk, folders and all, over the middle of an element or of the page. Returns what lets it go. */
+export async function hold(
+  page: Page,
+  paths: readonly string[],
+  over: Locator = page.locator('html'),
+): Promise<() => Promise<void>> {
   const session = await page.context().newCDPSession(page)
-  const { width = 0, height = 0 } = page.viewportSize() ?? {}
+  const { x = 0, y = 0, width = 0, height = 0 } = (await over.boundingBox()) ?? {}
   const data = { items: [], files: [...paths], dragOperationsMask: 1 }
-  const at = { x: width / 2, y: height / 2, data }
+  const at = { x: x + width / 2, y: y + height / 2, data }
   for (const type of ['dragEnter', 'dragOver'] as const) {
     await session.send('Input.dispatchDragEvent', { type, ...at })
   }

@@ -187,7 +187,7 @@ describeInBrowser('folders', (browser) => {
     const dialog = page.getByRole('dialog', { name: 'Actions for Photos' })
     await dialog.waitFor()
     const offered = await dialog.locator('.choices > *').allTextContents()
-    expect(offered).toEqual(['Download', 'Share', 'Rename', 'Move', 'Delete'])
+    expect(offered).toEqual(['Select', 'Download', 'Share', 'Rename', 'Move', 'Delete'])
     expect(await violationsIn(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Share' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click()

@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { messages as ofPages, type Messages } from '../../web/messages.ts'
 import { auditEnglish } from '../../web/operator/audit/english.ts'
+import { linksEnglish } from '../../web/shared/link-english.ts'
 import { visitEnglish } from '../../web/links/english.ts'
 import { movesEnglish } from '../../web/user/moves/english.ts'
+import { shortcutsEnglish } from '../../web/user/shortcuts/english.ts'
 import { operatorEnglish } from '../../web/operator/english.ts'
 
 interface Language {
@@ -14,9 +16,11 @@ interface Language {
 const english = {
   ...ofPages,
   moves: movesEnglish,
+  links: linksEnglish,
   visit: visitEnglish,
   operator: operatorEnglish,
   audit: auditEnglish,
+  shortcuts: shortcutsEnglish,
 }
 const names = readdirSync('web/languages').map((file) => file.slice(0, -'.ts'.length))
 

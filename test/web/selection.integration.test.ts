@@ -102,14 +102,17 @@ describeInBrowser('many files at once', (browser) => {
     expect(await stored()).toEqual([])
   })
 
-  it('are selected by a long press, then by taps, on a phone', async () => {
+  it('are selected by the actions of a long press, then by taps, on a phone', async () => {
     const page = await open(PHONE)
     const session = await page.context().newCDPSession(page)
     const { x = 0, y = 0 } = (await item(page, 'beta.txt').boundingBox()) ?? {}
     const touchPoints = [{ x: x + 100, y: y + 20 }]
     await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints })
-    await says(page, '1 selected')
+    const select = page.getByRole('dialog').getByRole('button', { name: 'Select', exact: true })
+    await select.waitFor()
     await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+    await select.tap()
+    await says(page, '1 selected')
     await item(page, 'gamma.txt').tap()
     await says(page, '2 selected')
     await item(page, 'beta.txt').tap()

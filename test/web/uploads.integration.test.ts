@@ -69,6 +69,7 @@ describeInBrowser('uploads', (browser) => {
     const detach = await drag(page, [join(folder.path, 'Trip', 'Day 1')])
     await page.getByText('Drop to upload to “Trip”').waitFor()
     await detach()
+    await page.getByRole('button', { name: 'Files of the folder Day 1' }).click()
     await page.getByText('already exists').waitFor()
     await pick(page, [{ path: 'map.txt', content: 'map' }])
     await expect.poll(() => names(page)).toEqual(['Day 1', 'map.txt', 'plan.txt'])

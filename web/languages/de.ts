@@ -30,6 +30,7 @@ export const messages: Messages = {
   undo: 'Rückgängig',
   retry: 'Erneut versuchen',
   showMore: 'Mehr anzeigen',
+  keyboard: 'Tastenkürzel',
   notLoaded:
     'Ein Teil der Seite konnte nicht geladen werden. Versuche es erneut, oder lade die Seite neu.',
   failed: (detail) => `Das hat nicht geklappt: ${detail}`,
@@ -108,6 +109,7 @@ export const messages: Messages = {
     history: (name) => `Frühere Versionen von ${name}`,
     more: (name) => `Aktionen für ${name}`,
     actions: {
+      select: 'Auswählen',
       download: 'Herunterladen',
       share: 'Teilen',
       rename: 'Umbenennen',
@@ -398,6 +400,20 @@ export const messages: Messages = {
         'Die Datei konnte nicht gelesen werden. Vielleicht wurde sie verschoben oder geändert.',
       absent:
         'Dein Zugriffstoken erlaubt nur, Dateien zu ersetzen, und es gibt keine mit diesem Namen.',
+      folder_exists:
+        'Es gibt einen Ordner mit diesem Namen. Benenne die Datei um und versuche es noch einmal.',
+      file_around: (name) =>
+        `„${name}“ ist eine Datei und kann nicht auch ein Ordner sein. Benenne eins von beiden um und versuche es noch einmal.`,
+    },
+    tree: {
+      open: (name) => `Dateien des Ordners ${name}`,
+      progress: (name) => `Fortschritt des Ordners ${name}`,
+      files: (done, all) => `${formatCount(done)} von ${files(all)}`,
+      bytes: (sent, all) => `${formatBytes(sent)} von ${formatBytes(all)}`,
+      failed: (count) => `${formatCount(count)} nicht hochgeladen`,
+      undecided: (count) =>
+        `${formatCount(count)} ${form(count, { one: 'wartet', other: 'warten' })} auf dich`,
+      empty: 'Leerer Ordner',
     },
   },
 
@@ -580,13 +596,17 @@ export const messages: Messages = {
             }),
     },
     empty: 'Hier sind gerade keine Dateien.',
+    inFolder: (count, size) => (count === 0 ? 'leer' : `${files(count)}, ${size}`),
     all: (size) => (size === '' ? 'Alle herunterladen' : `Alle herunterladen (${size})`),
     tooMany: 'Das sind zu viele Dateien für ein Archiv. Lade sie einzeln herunter.',
     preview: 'Vorschau',
     previewNamed: (name) => `Vorschau von ${name}`,
     notShown: 'Dein Browser kann diese Datei nicht anzeigen. Lade sie stattdessen herunter.',
     choose: 'Dateien auswählen',
-    dropHere: 'oder hierher ziehen',
+    chooseFolder: 'Ordner auswählen',
+    dropHere: 'oder Dateien und Ordner hierher ziehen',
+    sentFiles: (sent, all) => `${formatCount(sent)} von ${files(all)}`,
+    notSent: (count) => `${formatCount(count)} nicht gesendet`,
     sentOf: (sent, size) => `${sent} von ${size}`,
     states: {
       waiting: 'wartet',
@@ -834,6 +854,38 @@ export const messages: Messages = {
       garbage: 'Zu entfernende Objekte',
       scope: 'Die letzten 15 Minuten.',
     },
+  },
+
+  shortcuts: {
+    title: 'Tastenkürzel',
+    groups: { list: 'In der Liste', selection: 'Auswahl', everywhere: 'Überall' },
+    move: 'Zu einer anderen Datei oder einem anderen Ordner',
+    ends: 'Zum Anfang oder zum Ende',
+    open: 'Öffnen',
+    parent: 'Zum Ordner darüber',
+    actions: 'Aktionen anzeigen',
+    rename: 'Umbenennen',
+    remove: 'Löschen',
+    select: 'Auswählen oder wieder auslassen',
+    extend: 'Alle auf dem Weg auswählen',
+    all: 'Alle auswählen',
+    end: 'Auswahl beenden oder schließen, was offen ist',
+    search: 'Suchen',
+    undo: 'Rückgängig machen',
+    help: 'Diese Hilfe anzeigen',
+    keys: {
+      Control: 'Strg',
+      Shift: 'Umschalt',
+      Enter: 'Eingabe',
+      Space: 'Leertaste',
+      Backspace: 'Rücktaste',
+      Delete: 'Entf',
+      Escape: 'Esc',
+      Home: 'Pos1',
+      End: 'Ende',
+      Menu: 'Menü',
+    },
+    or: 'oder',
   },
 
   audit: {

@@ -3,6 +3,7 @@ import { isProblem } from '../../packages/js/src/errors.ts'
 import { openSource } from '../../packages/js/src/files/source.ts'
 import { createHttp } from '../../packages/js/src/http/http.ts'
 import { isTemporary } from '../../packages/js/src/http/retry.ts'
+import { type GatheredFile, gatheredFolder, gatheredName } from '../shared/gathered-file.ts'
 import { failureOf } from '../shared/error-message.ts'
 import type { SentDrop } from './resumable-drop.ts'
 import type { Visit } from './visit.ts'
@@ -14,9 +15,18 @@ export type DropState =
   | { readonly kind: 'paused' }
   | { readonly kind: 'refused'; readonly text: string }
 
+/** A folder that is sent with all that is in it. Its drops share this object. */
+export interface DropTree {
+  readonly id: number
+  /** With a slash at its end. */
+  readonly folder: string
+}
+
 /** One file on its way. */
 export interface Drop {
   readonly id: number
+  /** The chosen folder that it is in. */
+  readonly tree: DropTree | undefined
   readonly name: string
   readonly size: number
   readonly sent: number
@@ -25,9 +35,9 @@ export interface Drop {
 
 export interface Drops {
   readonly items: ReadonlySignal<readonly Drop[]>
-  add(files: readonly File[]): void
-  /** Sends a refused file again. */
-  retry(id: number): void
+  add(files: readonly GatheredFile[]): void
+  /** Sends refused files again. */
+  retry(drops: readonly Drop[]): void
 }
 
 /** Larger files are sent with tus, and continue after a lost connection. */
@@ -39,7 +49,7 @@ const MAX_TRIES = 9
 /** Sends files by a drop link, one after the other. */
 export function createDrops(visit: Visit): Drops {
   const items = signal<readonly Drop[]>([])
-  const files = new Map<number, File>()
+  const contents = new Map<number, Blob>()
   let lastId = 0
   let isRunning = false
 
@@ -61,9 +71,13 @@ export function createDrops(visit: Visit): Drops {
     return items.value.find(({ state }) => state.kind === 'waiting')
   }
 
-  async function send({ id }: Drop): Promise<void> {
-    const file = files.get(id)
-    if (file === undefined) return
+  async function send({ id, name, size }: Drop): Promise<void> {
+    const content = contents.get(id)
+    if (content === undefined) return
+    const done = (): void => {
+      change(id, { sent: size, state: { kind: 'done' } })
+      contents.delete(id)
+    }
     let hasLostAnswer = false
     const http = createHttp({
       ...visit.connection.once,
@@ -76,38 +90,38 @@ export function createDrops(visit: Visit): Drops {
     const onProgress = (sent: number): void => change(id, { sent, state: { kind: 'sending' } })
     change(id, { state: { kind: 'sending' } })
     try {
-      const source = await openSource(file)
-      const resumable = file.size < RESUMABLE_BYTES ? undefined : await loadResumable()
-      const drop = { http, visit, name: file.name, source, onProgress }
+      const source = await openSource(content)
+      const resumable = size < RESUMABLE_BYTES ? undefined : await loadResumable()
+      const drop = { http, visit, name, source, onProgress }
       await (resumable ?? put)(drop)
-      change(id, { sent: file.size, state: { kind: 'done' } })
-      files.delete(id)
+      done()
     } catch (error) {
-      change(id, { state: { kind: 'refused', text: wordOf(error, hasLostAnswer) } })
+      // Of a folder that is there, nothing is missing.
+      if (name.endsWith('/') && isProblem(error, 'file_exists')) done()
+      else change(id, { sent: 0, state: { kind: 'refused', text: wordOf(error, hasLostAnswer) } })
     }
   }
 
   return {
     items,
 
-    add(added) {
-      const drops = added.map((file) => {
+    add(files) {
+      const trees = new Map<string, DropTree>()
+      const drops = files.map(({ content, path }): Drop => {
         const id = (lastId += 1)
-        files.set(id, file)
-        return {
-          id,
-          name: file.name,
-          size: file.size,
-          sent: 0,
-          state: { kind: 'waiting' },
-        } as const
+        const name = gatheredName(path)
+        const folder = gatheredFolder(name)
+        const tree = folder === undefined ? undefined : (trees.get(folder) ?? { id, folder })
+        if (tree !== undefined) trees.set(tree.folder, tree)
+        contents.set(id, content)
+        return { id, tree, name, size: content.size, sent: 0, state: { kind: 'waiting' } }
       })
       items.value = [...items.value, ...drops]
       void run()
     },
 
-    retry(id) {
-      change(id, { sent: 0, state: { kind: 'waiting' } })
+    retry(drops) {
+      for (const { id } of drops) change(id, { sent: 0, state: { kind: 'waiting' } })
       void run()
     },
   }

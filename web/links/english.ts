@@ -33,6 +33,9 @@ export const visitEnglish = {
           : `It takes ${formatCount(uses)} more files.`,
   },
   empty: 'There are no files here now.',
+  /** `size` is of all files in the folder and below. */
+  inFolder: (count: number, size: string) =>
+    count === 0 ? 'empty' : `${count === 1 ? '1 file' : `${formatCount(count)} files`}, ${size}`,
   /** `size` is empty if there are more files than are listed. */
   all: (size: string) => (size === '' ? 'Download all' : `Download all (${size})`),
   tooMany: 'These are too many files for one archive. Download them one by one.',
@@ -40,7 +43,12 @@ export const visitEnglish = {
   previewNamed: (name: string) => `Preview ${name}`,
   notShown: 'Your browser cannot show this file. Download it instead.',
   choose: 'Choose files',
-  dropHere: 'or drop them here',
+  chooseFolder: 'Choose a folder',
+  dropHere: 'or drop files and folders here',
+  /** Of a folder that is sent. */
+  sentFiles: (sent: number, all: number) =>
+    `${formatCount(sent)} of ${all === 1 ? '1 file' : `${formatCount(all)} files`}`,
+  notSent: (count: number) => `${formatCount(count)} not sent`,
   sentOf: (sent: string, size: string) => `${sent} of ${size}`,
   states: {
     waiting: 'waiting',

@@ -1,174 +1,200 @@
-import { useEffect, useState } from 'preact/hooks'
-import { Dialog } from '../shared/dialog.tsx'
-import { failureOf } from '../shared/error-message.ts'
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import { kindOf } from '../shared/file-kind.ts'
 import { formatBytes } from '../shared/format.ts'
 import { Icon } from '../shared/icon.tsx'
 import { KindIcon } from '../shared/kind-icon.tsx'
-import { ProblemNotice } from '../shared/problem-notice.tsx'
 import { messages } from '../messages.ts'
-import type { LinkedFile, OpenLink, Visit } from './visit.ts'
+import { DownloadAll } from './download-all.tsx'
+import { FolderWay } from './folder-way.tsx'
+import { Preview, previewOf } from './preview.tsx'
+import { MoreButton } from './more-button.tsx'
+import {
+  type FolderContents,
+  folderContents,
+  type LinkedFile,
+  type LinkedFolder,
+} from './folder-contents.ts'
+import type { OpenLink, Visit } from './visit.ts'
 import { ShownName } from '../shared/shown-name.tsx'
 import { words } from './words.ts'
 
-interface Props {
+export interface LinkedFilesProps {
   readonly visit: Visit
   readonly link: OpenLink
 }
 
-/** The files of a download link, with a preview of those that a page can show safely. */
-export function LinkedFiles({ visit, link }: Props) {
-  const [shown, setShown] = useState<LinkedFile>()
+/** So many more entries are rendered each time that the visitor gets to the end. */
+const STEP = 200
+
+/** The folders and files of a download link. */
+export function LinkedFiles({ visit, link }: LinkedFilesProps) {
   const { files, next_cursor: next, uses_left: left } = link
+  const folder = visit.folder.value
+  const isWhole = next === null
+  const isLimited = left !== null
+  const [previewed, setPreviewed] = useState<LinkedFile>()
+  const [most, setMost] = useState(STEP)
+  const parts = useMemo(() => partsOf(folderContents(files, folder)), [files, folder])
+  useEffect(() => setMost(STEP), [folder])
   // It may have been the last use.
-  const onDownload = (): void => {
-    if (left !== null) setTimeout(() => void visit.recount(), RECOUNT_MS)
-  }
-  if (files.length === 0 && next === null) return <p class="visit-empty quiet">{words.empty}</p>
+  const onDownload = useCallback((): void => {
+    if (isLimited) setTimeout(() => void visit.recount(), RECOUNT_MS)
+  }, [isLimited])
+  if (files.length === 0 && isWhole) return <p class="visit-empty quiet">{words.empty}</p>
+  const [first] = parts[0] ?? []
+  const hasFolders = folder !== '' || (first !== undefined && 'count' in first)
+  const isAll = most >= parts.length * STEP
   return (
     <>
-      {(files.length > 1 || next !== null) && (left === null || files.length <= left) && (
+      {(files.length > 1 || !isWhole) && (left === null || files.length <= left) && (
         <DownloadAll visit={visit} link={link} onDownload={onDownload} />
       )}
-      <ul class="visit-files">
-        {files.map((file) => (
-          <li key={file.name} class="visit-file">
-            <KindIcon kind={kindOf(file.name)} />
-            <span class="visit-name">
-              <ShownName name={file.name} />
-              <span class="quiet">{formatBytes(file.size)}</span>
-            </span>
-            {/* A preview would take a use. */}
-            {left === null && previewOf(file) !== undefined && (
-              <button
-                type="button"
-                class="button"
-                aria-label={words.previewNamed(file.name)}
-                onClick={() => setShown(file)}
-              >
-                {words.preview}
-              </button>
-            )}
-            <a
-              class={files.length === 1 ? 'button button-main' : 'button'}
-              href={visit.connection.urlOf(visit.pathOf(file.name))}
-              download={file.name}
-              aria-label={messages.files.download(file.name)}
-              onClick={onDownload}
-            >
-              <Icon name="download" />
-              {messages.files.actions.download}
-            </a>
-          </li>
+      {hasFolders && <FolderWay visit={visit} />}
+      {first === undefined && <p class="quiet">{isWhole ? words.empty : messages.files.loading}</p>}
+      <div>
+        {parts.slice(0, most / STEP).map((entries, at) => (
+          <Part
+            key={at}
+            visit={visit}
+            entries={entries}
+            isWhole={isWhole}
+            isOnly={files.length === 1}
+            isLimited={isLimited}
+            onPreview={setPreviewed}
+            onDownload={onDownload}
+          />
         ))}
-      </ul>
-      {next !== null && (
-        <button type="button" class="button" onClick={() => void visit.readMore()}>
-          {messages.showMore}
-        </button>
+      </div>
+      {(!isAll || visit.isCut.value) && (
+        <MoreButton
+          onMore={() => {
+            setMost(most + STEP)
+            if (isAll) void visit.readMore()
+          }}
+        />
       )}
-      {shown !== undefined && (
-        <Preview visit={visit} file={shown} onClose={() => setShown(undefined)} />
+      {previewed !== undefined && (
+        <Preview visit={visit} file={previewed} onClose={() => setPreviewed(undefined)} />
       )}
     </>
+  )
+}
+
+type Entry = LinkedFolder | FolderContents['files'][number]
+
+function partsOf({ folders, files }: FolderContents): readonly (readonly Entry[])[] {
+  const entries = [...folders, ...files]
+  return Array.from({ length: Math.ceil(entries.length / STEP) }, (_, at) =>
+    entries.slice(at * STEP, (at + 1) * STEP),
+  )
+}
+
+interface PartProps extends FileEntriesProps {
+  readonly entries: readonly Entry[]
+  /** Whether all files of the link are known. */
+  readonly isWhole: boolean
+  readonly onPreview: (file: LinkedFile) => void
+}
+
+/** Some of the entries, rendered once: there can be thousands before those that are added. */
+function Part({ entries, isWhole, onPreview, ...common }: PartProps) {
+  const { visit, isOnly, isLimited, onDownload } = common
+  return useMemo(
+    () => (
+      <ul class="visit-files visit-part">
+        {entries.map((entry) =>
+          'count' in entry ? (
+            <FolderEntry
+              key={entry.path}
+              folder={entry}
+              isWhole={isWhole}
+              onOpen={() => visit.openFolder(entry.path)}
+            />
+          ) : (
+            <FileEntry
+              key={entry.file.name}
+              {...common}
+              {...entry}
+              onPreview={() => onPreview(entry.file)}
+            />
+          ),
+        )}
+      </ul>
+    ),
+    [entries, isWhole, isOnly, isLimited, onDownload],
   )
 }
 
 const RECOUNT_MS = 2_000
 
-/** One archive of all files of the link. */
-function DownloadAll({ visit, link, onDownload }: Props & { readonly onDownload: () => void }) {
-  const [problem, setProblem] = useState<string>()
-  const address = visit.connection.urlOf(visit.pathOf('archive') + '/')
-  const isWhole = link.next_cursor === null
-  const size = isWhole ? formatBytes(link.files.reduce((sum, file) => sum + file.size, 0)) : ''
+interface FolderEntryProps {
+  readonly folder: LinkedFolder
+  /** Whether all of its files are known. */
+  readonly isWhole: boolean
+  readonly onOpen: () => void
+}
 
-  /** The problem of a refused download would replace the page. */
-  async function ask(): Promise<void> {
-    const { ok, status } = await fetch(address, { method: 'HEAD' })
-    if (status === 400) return setProblem(words.tooMany)
-    if (!ok) throw new Error(`Status ${status}.`)
-    onDownload()
-    location.assign(address)
-  }
-
+function FolderEntry({ folder, isWhole, onOpen }: FolderEntryProps) {
+  const { label, count, bytes } = folder
   return (
-    <>
-      <a
-        class="button button-main"
-        href={address}
-        download
-        onClick={(event) => {
-          if (isWhole) return onDownload()
-          event.preventDefault()
-          ask().catch((error: unknown) => setProblem(failureOf(error)))
-        }}
-      >
-        <Icon name="download" />
-        {words.all(size)}
-      </a>
-      <ProblemNotice text={problem} />
-    </>
+    <li class="visit-file">
+      <button type="button" class="visit-folder" onClick={onOpen}>
+        <KindIcon kind="folder" />
+        <span class="visit-name">
+          <ShownName name={label} />
+          <span class="quiet">{isWhole && words.inFolder(count, formatBytes(bytes))}</span>
+        </span>
+        <Icon name="right" />
+      </button>
+    </li>
   )
 }
 
-const IMAGES: ReadonlySet<string> = new Set(['jpg', 'jpeg', 'png', 'webp', 'gif', 'avif'])
-const TEXTS: ReadonlySet<string> = new Set(['txt', 'md', 'csv', 'log', 'json'])
-
-const MAX_IMAGE_BYTES = 32 * 2 ** 20
-const MAX_TEXT_BYTES = 256 * 2 ** 10
-
-/** How a file is shown: the browser decodes images, and text is set as text. Nothing is run. */
-function previewOf({ name, size }: LinkedFile): 'image' | 'text' | undefined {
-  const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
-  if (IMAGES.has(extension) && size <= MAX_IMAGE_BYTES) return 'image'
-  return TEXTS.has(extension) && size <= MAX_TEXT_BYTES ? 'text' : undefined
-}
-
-interface PreviewProps {
+interface FileEntriesProps {
   readonly visit: Visit
-  readonly file: LinkedFile
-  readonly onClose: () => void
+  readonly isOnly: boolean
+  /** Whether a preview would take a use. */
+  readonly isLimited: boolean
+  readonly onDownload: () => void
 }
 
-function Preview({ visit, file, onClose }: PreviewProps) {
-  const [image, setImage] = useState<string>()
-  const [text, setText] = useState<string>()
-  const [problem, setProblem] = useState<string>()
-  useEffect(() => {
-    let url: string | undefined
-    const gone = new AbortController()
-    async function load(): Promise<void> {
-      const address = visit.connection.urlOf(visit.pathOf(file.name))
-      const response = await fetch(address, { signal: gone.signal })
-      if (!response.ok) throw new Error(`Status ${response.status}.`)
-      if (previewOf(file) === 'text') setText(await response.text())
-      else setImage((url = URL.createObjectURL(await response.blob())))
-    }
-    load().catch((error: unknown) => {
-      if (!gone.signal.aborted) setProblem(failureOf(error))
-    })
-    return () => {
-      gone.abort()
-      if (url !== undefined) URL.revokeObjectURL(url)
-    }
-  }, [file])
+interface FileEntryProps extends FileEntriesProps {
+  readonly file: LinkedFile
+  /** Its name in the open folder. */
+  readonly label: string
+  readonly onPreview: () => void
+}
+
+function FileEntry(props: FileEntryProps) {
+  const { visit, file, label, isOnly, isLimited, onPreview, onDownload } = props
+  const { name, size, media_type: type } = file
   return (
-    <Dialog title={words.preview} subject={file.name} onClose={onClose}>
-      <ProblemNotice text={problem} />
-      {image !== undefined && (
-        <img
-          class="preview-image"
-          src={image}
-          alt={file.name}
-          onError={() => setProblem(words.notShown)}
-        />
+    <li class="visit-file">
+      <KindIcon kind={kindOf(name, type)} />
+      <span class="visit-name">
+        <ShownName name={label} />
+        <span class="quiet">{formatBytes(size)}</span>
+      </span>
+      {!isLimited && previewOf(file) !== undefined && (
+        <button
+          type="button"
+          class="button"
+          aria-label={words.previewNamed(label)}
+          onClick={onPreview}
+        >
+          {words.preview}
+        </button>
       )}
-      {text !== undefined && (
-        <pre class="preview-text" tabIndex={0}>
-          {text}
-        </pre>
-      )}
-    </Dialog>
+      <a
+        class={isOnly ? 'button button-main' : 'button'}
+        href={visit.connection.urlOf(visit.pathOf(name))}
+        download={label}
+        aria-label={messages.files.download(label)}
+        onClick={onDownload}
+      >
+        <Icon name="download" />
+        {messages.files.actions.download}
+      </a>
+    </li>
   )
 }

@@ -1,15 +1,11 @@
-import { type ReadonlySignal, signal } from '@preact/signals'
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import { isProblem } from '../../packages/js/src/errors.ts'
 import { createHttp } from '../../packages/js/src/http/http.ts'
 import { connect, type Connection } from '../shared/connection.ts'
+import type { LinkedFile } from './folder-contents.ts'
+import { createOpenFolder } from './open-folder.ts'
 import { failureOf } from '../shared/error-message.ts'
 import { words } from './words.ts'
-
-/** A file of a link as the API describes it. */
-export interface LinkedFile {
-  readonly name: string
-  readonly size: number
-}
 
 /** A link as the API describes it. Without its password, it has only the first two members. */
 interface LinkReply {
@@ -34,17 +30,30 @@ export type VisitState =
 export interface Visit {
   readonly connection: Connection
   readonly state: ReadonlySignal<VisitState>
+  /** The open folder of a download link, with a slash at its end; empty for all. It is in the address. */
+  readonly folder: ReadonlySignal<string>
+  /** Whether there are files that only `readMore` reads. */
+  readonly isCut: ReadonlySignal<boolean>
+  /** The address of an archive of all files. */
+  readonly archive: string
+  openFolder(folder: string): void
   /** The path of a file of the link, or of its uploads, below the page's base. */
   pathOf(name: string): string
-  /** Reads the link, from its first page. */
+  /** Reads the link, and then the further pages of its files, up to some twenty thousand. */
   read(): Promise<void>
-  /** Adds the next page of files. */
+  /** Reads as many files again. */
   readMore(): Promise<void>
   /** Reads how many uses are left. */
   recount(): Promise<void>
   /** Sends the password, and reads the link if it is right. */
   unlock(password: string): Promise<void>
 }
+
+/** In one request. */
+const PAGE_FILES = 1_000
+
+/** That many requests follow one another. */
+const PAGES_AT_ONCE = 20
 
 /** `address` is that of the page: `.../links/{secret}`. */
 export function createVisit(address: string): Visit {
@@ -53,6 +62,8 @@ export function createVisit(address: string): Visit {
   const connection = connect({ base: new URL('..', address).href, onRefusedToken: () => undefined })
   const reader = createHttp(connection.patient)
   const state = signal<VisitState>({ kind: 'loading' })
+  const isReading = signal(false)
+  const { folder, openFolder } = createOpenFolder()
 
   async function attempt(work: () => Promise<void>): Promise<void> {
     try {
@@ -69,32 +80,48 @@ export function createVisit(address: string): Visit {
 
   async function read(): Promise<void> {
     await attempt(async () => {
-      const link = await reader.json<LinkReply>({ path })
+      const link = await reader.json<LinkReply>({ path, query: { limit: PAGE_FILES } })
       state.value = isOpen(link) ? { kind: 'open', link } : { kind: 'locked', problem: undefined }
     })
+    void readMore()
+  }
+
+  async function readMore(): Promise<void> {
+    if (isReading.value) return
+    isReading.value = true
+    for (let page = 0; page < PAGES_AT_ONCE && nextCursor() !== null; page += 1) {
+      await attempt(readPage)
+    }
+    isReading.value = false
+  }
+
+  function nextCursor(): string | null {
+    return state.value.kind === 'open' ? state.value.link.next_cursor : null
+  }
+
+  async function readPage(): Promise<void> {
+    const query = { cursor: nextCursor() ?? '', limit: PAGE_FILES }
+    const next = await reader.json<LinkReply>({ path, query })
+    if (state.value.kind !== 'open') return
+    const files = [...state.value.link.files, ...(next.files ?? [])]
+    change({ files, next_cursor: next.next_cursor ?? null })
   }
 
   return {
     connection,
     state,
-    pathOf: (name) => `${path}/${encodeURIComponent(name)}`,
+    folder,
+    isCut: computed(() => nextCursor() !== null && !isReading.value),
+    archive: connection.urlOf(`${path}/archive/`),
+    openFolder,
+    pathOf: (name) => `${path}/${name.split('/').map(encodeURIComponent).join('/')}`,
     read,
 
-    async readMore() {
-      if (state.value.kind !== 'open') return
-      const { link } = state.value
-      await attempt(async () => {
-        const query = { cursor: link.next_cursor ?? '' }
-        const next = await reader.json<LinkReply>({ path, query })
-        const files = [...link.files, ...(next.files ?? [])]
-        const next_cursor = next.next_cursor ?? null
-        change({ files, next_cursor })
-      })
-    },
+    readMore,
 
     async recount() {
       try {
-        const { uses_left = null } = await reader.json<LinkReply>({ path })
+        const { uses_left = null } = await reader.json<LinkReply>({ path, query: { limit: 1 } })
         change({ uses_left })
       } catch (error) {
         if (!isGone(error)) return

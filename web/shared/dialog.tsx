@@ -5,22 +5,31 @@ import { IconButton } from './icon-button.tsx'
 import { ShownName } from './shown-name.tsx'
 import { visibleText } from './visible-text.ts'
 
+/** In the viewport, in pixels. */
+export interface Point {
+  readonly x: number
+  readonly y: number
+}
+
 export interface DialogProps {
   readonly title: string
   /** Subtitle, such as the name of the file. */
   readonly subject?: string
+  /** Where its first corner is, as near as it fits; in the middle without it. */
+  readonly at?: Point | undefined
   readonly onClose: () => void
   readonly children: ComponentChildren
 }
 
 /** A modal dialog: the browser traps the focus, which goes back to where it was afterwards. */
-export function Dialog({ title, subject, onClose, children }: DialogProps) {
+export function Dialog({ title, subject, at, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
     const opener = document.activeElement
     const { current } = dialog
     current?.showModal()
+    if (current !== null && at !== undefined) moveTo(current, at)
     return () => {
       // As long as it is there, nothing else can have the focus.
       current?.remove()
@@ -31,12 +40,17 @@ export function Dialog({ title, subject, onClose, children }: DialogProps) {
   return (
     <dialog
       ref={dialog}
-      class="dialog"
+      class={at === undefined ? 'dialog' : 'dialog dialog-menu'}
       aria-labelledby={id}
       onClose={onClose}
       onClick={(event) => {
         // A click on the backdrop has the dialog itself as its target.
         if (event.target === dialog.current) onClose()
+      }}
+      onContextMenu={(event) => {
+        if (at === undefined || event.target !== dialog.current) return
+        event.preventDefault()
+        onClose()
       }}
     >
       <div class="dialog-content">
@@ -53,4 +67,13 @@ export function Dialog({ title, subject, onClose, children }: DialogProps) {
       </div>
     </dialog>
   )
+}
+
+/** Pixels around a dialog. */
+const GAP = 8
+
+function moveTo(dialog: HTMLElement, { x, y }: Point): void {
+  const { width, height } = dialog.getBoundingClientRect()
+  dialog.style.left = `${Math.max(GAP, Math.min(x, innerWidth - width - GAP))}px`
+  dialog.style.top = `${Math.max(GAP, Math.min(y, innerHeight - height - GAP))}px`
 }

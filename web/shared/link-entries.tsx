@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import { messages } from '../messages.ts'
+import { linksEnglish } from './link-english.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { formatTime } from './format.ts'
 import type { LinkEntry } from './model.ts'
 import { Entry, SectionFrame } from './section.tsx'
 
-const words = messages.links
+const words = messages.links ?? linksEnglish
 
 export interface LinkEntriesProps {
   /** Oldest first. */

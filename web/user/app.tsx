@@ -1,5 +1,6 @@
 import { messages } from '../messages.ts'
 import { Icon } from '../shared/icon.tsx'
+import { IconButton } from '../shared/icon-button.tsx'
 import { OutageBanner } from '../shared/outage-banner.tsx'
 import { ProductLinks } from '../shared/product.tsx'
 import { SignIn } from '../shared/sign-in.tsx'
@@ -10,8 +11,8 @@ import { CapacityPanel } from './capacity-panel.tsx'
 import { FileBrowser } from './files/file-browser.tsx'
 import { labelOf } from './folders/folder.ts'
 import { LinkQuestion } from './link-question.tsx'
+import { useShortcuts } from './shortcuts/use-shortcuts.tsx'
 import type { Page } from './user-page.ts'
-import { UploadPanel } from './uploads/upload-panel.tsx'
 
 export function App({ page }: { readonly page: Page }) {
   const { session, connection, toasts, permissions } = page
@@ -66,6 +67,7 @@ function Opening() {
 function Repository({ page }: { readonly page: Page }) {
   const { may, mayUpload, token } = page.permissions
   const user = token.value?.user_id ?? ''
+  const { showHelp, help } = useShortcuts(page)
   return (
     <div class="shell">
       <header class="top">
@@ -87,6 +89,12 @@ function Repository({ page }: { readonly page: Page }) {
             <span>{messages.access.title}</span>
           </button>
         )}
+        <IconButton
+          class="keyboard-help"
+          icon="keyboard"
+          label={messages.keyboard}
+          onClick={showHelp}
+        />
         <button
           type="button"
           class="button button-plain"
@@ -102,7 +110,13 @@ function Repository({ page }: { readonly page: Page }) {
         <CapacityPanel capacity={page.capacity.figures.value} />
       </div>
       <ProductLinks />
-      <UploadPanel uploads={page.uploads} isConnected={page.connection.isConnected.value} />
+      {help}
+      {page.UploadPanel.value !== undefined && (
+        <page.UploadPanel.value
+          uploads={page.uploads}
+          isConnected={page.connection.isConnected.value}
+        />
+      )}
       {mayUpload() && (
         <div class="drop-hint" aria-hidden="true">
           <p>

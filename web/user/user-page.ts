@@ -2,6 +2,7 @@ import { effect, signal, untracked } from '@preact/signals'
 import { createClient } from '../../packages/js/src/client.ts'
 import { createHttp } from '../../packages/js/src/http/http.ts'
 import { connect } from '../shared/connection.ts'
+import type { Point } from '../shared/dialog.tsx'
 import { failureOf } from '../shared/error-message.ts'
 import type { FileEntry, OwnToken } from '../shared/model.ts'
 import { createSession } from '../shared/session.ts'
@@ -91,6 +92,8 @@ export function createPage({
   /** Of another service on this host, another one. */
   const thumbnailDatabase = `cloud-repository ${base} thumbnails`
   const selection = createSelection(list, (error) => toasts.show(failureOf(error)))
+  /** Whether the actions on the selection are asked for, and where. */
+  const selectionMenu = signal<{ readonly at: Point | undefined }>()
   const SelectionBar = loadWhen({
     isWanted: () => selection.files.value.length > 0,
     load: async () => (await import('./selection/selection-bar.tsx')).SelectionBar,
@@ -142,6 +145,18 @@ export function createPage({
     cancel: cancelUpload,
     isHeld: gate.isClosed,
     isOnline: () => navigator.onLine,
+  })
+
+  const UploadPanel = loadWhen({
+    isWanted: () => uploads.items.value.length > 0,
+    load: async () => (await import('./uploads/upload-panel.tsx')).UploadPanel,
+    // The uploads go on.
+    onFailed: (error) => toasts.show(failureOf(error)),
+  })
+  const UnfinishedList = loadWhen({
+    isWanted: () => unfinished.uploads.value.length > 0,
+    load: async () => (await import('./uploads/unfinished-list.tsx')).UnfinishedList,
+    onFailed: (error) => toasts.show(failureOf(error)),
   })
 
   function isSignedIn(): boolean {
@@ -301,12 +316,15 @@ export function createPage({
     removal,
     selection,
     SelectionBar,
+    selectionMenu,
     session,
     signOut,
     start,
     thumbnailDatabase,
     toasts,
     unfinished,
+    UnfinishedList,
+    UploadPanel,
     uploads,
     viewer,
   }

@@ -1,6 +1,5 @@
 import { archivePath, filePath } from '../../shared/connection.ts'
-import { Dialog } from '../../shared/dialog.tsx'
-import { Icon } from '../../shared/icon.tsx'
+import { ActionMenu, type MenuAction } from '../../shared/action-menu.tsx'
 import { messages } from '../../messages.ts'
 import { nameOf } from '../files/shown-entries.ts'
 import { labelOf } from '../folders/folder.ts'
@@ -17,7 +16,7 @@ export function FileActionDialog(props: FileActionProps) {
   const { kind, entry } = action
   if (kind === 'move') return <MoveDialog page={page} entries={[entry]} onClose={onClose} />
   if (kind === 'rename') return <RenameDialog page={page} entry={entry} onClose={onClose} />
-  if (kind === 'more') return <MoreDialog {...props} />
+  if (kind === 'more') return <MoreMenu {...props} />
   if (typeof entry === 'string') return <ShareFolder page={page} folder={entry} onClose={onClose} />
   if (kind === 'share') return <ShareDialog page={page} file={entry} onClose={onClose} />
   const change = (stay: StayChange) => changeFile(page, entry, stay)
@@ -25,40 +24,20 @@ export function FileActionDialog(props: FileActionProps) {
   return <StayDialog file={entry} mayExpire={mayExpire} change={change} onClose={onClose} />
 }
 
-/** All actions, where a row has no room for their buttons. */
-function MoreDialog({ page, action, onAct, onClose }: FileActionProps) {
-  const { entry } = action
+/** All actions, where a row has no room for their buttons, or where the user asks for them. */
+function MoreMenu({ page, action, onAct, onClose }: FileActionProps) {
+  const { entry, at } = action
+  const { connection, permissions, selection } = page
   const isFolder = typeof entry === 'string'
   const words = messages.files.actions
-  const actions = isFolder ? folderActions(page.permissions) : permittedActions(page.permissions)
-  const path = isFolder ? archivePath(entry) : filePath(entry.name)
-  return (
-    <Dialog title={messages.files.more(labelOf(nameOf(entry)))} onClose={onClose}>
-      <div class="choices">
-        <a
-          class="button"
-          href={page.connection.urlOf(path)}
-          download={isFolder ? '' : entry.name}
-          onClick={onClose}
-        >
-          <Icon name="download" />
-          {words.download}
-        </a>
-        {actions.map((kind) => (
-          <button
-            key={kind}
-            type="button"
-            class="button"
-            onClick={() => {
-              onClose()
-              onAct(kind, entry)
-            }}
-          >
-            <Icon name={kind} />
-            {words[kind]}
-          </button>
-        ))}
-      </div>
-    </Dialog>
-  )
+  const kinds = isFolder ? folderActions(permissions) : permittedActions(permissions)
+  const url = connection.urlOf(isFolder ? archivePath(entry) : filePath(entry.name))
+  const name = isFolder ? '' : labelOf(entry.name)
+  const actions: readonly MenuAction[] = [
+    { icon: 'check', label: words.select, run: () => selection.toggle(entry) },
+    { icon: 'download', label: words.download, download: { url, name } },
+    ...kinds.map((kind) => ({ icon: kind, label: words[kind], run: () => onAct(kind, entry) })),
+  ]
+  const title = messages.files.more(labelOf(nameOf(entry)))
+  return <ActionMenu title={title} actions={actions} at={at} onClose={onClose} />
 }

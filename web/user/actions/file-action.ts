@@ -1,6 +1,7 @@
 import type { FileUpdate } from '../../../packages/js/src/client.ts'
 import { isProblem } from '../../../packages/js/src/errors.ts'
 import { failureOf } from '../../shared/error-message.ts'
+import type { Point } from '../../shared/dialog.tsx'
 import type { FileEntry } from '../../shared/model.ts'
 import type { Entry } from '../files/shown-entries.ts'
 import { messages } from '../../messages.ts'
@@ -13,9 +14,11 @@ export type ActionKind = RowAction | 'open' | 'more'
 export interface FileAction {
   readonly kind: ActionKind
   readonly entry: Entry
+  /** Where the actions were asked for. */
+  readonly at?: Point | undefined
 }
 
-export type Act = (kind: ActionKind, entry: Entry) => void
+export type Act = (kind: ActionKind, entry: Entry, at?: Point) => void
 
 /** What the dialogs of all actions have in common. */
 export interface FileActionProps {

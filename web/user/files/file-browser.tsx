@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
+import type { Point } from '../../shared/dialog.tsx'
 import { Icon } from '../../shared/icon.tsx'
 import type { FileEntry } from '../../shared/model.ts'
 import { Search } from '../../shared/search.tsx'
@@ -16,7 +17,6 @@ import { useDragging } from '../moves/dragging.ts'
 import type { Permissions } from '../permissions.ts'
 import type { Page } from '../user-page.ts'
 import { FilePickers, usePaste } from '../uploads/file-pickers.tsx'
-import { UnfinishedList } from '../uploads/unfinished-list.tsx'
 
 const words = messages.files
 
@@ -31,16 +31,17 @@ interface OpenAction {
 /** The list of files with search, sorting, uploads and actions. */
 export function FileBrowser({ page }: { readonly page: Page }) {
   const { list, folders, history, uploads, permissions, selection, toasts, viewer } = page
-  const { SelectionBar } = page
+  const { SelectionBar, UnfinishedList } = page
   const { may, mayUpload } = permissions
   const [action, setAction] = useState<OpenAction>()
   const picker = useRef<HTMLInputElement>(null)
   usePaste((files) => uploads.add(files))
 
-  function act(kind: ActionKind, entry: Entry): void {
+  function act(kind: ActionKind, entry: Entry, at?: Point): void {
     // What offers to undo it, or the other view, would be below the viewer.
     if (kind === 'remove' || kind === 'history') viewer.close()
-    if (typeof entry === 'string') void toasts.attempt(() => actOnFolder(kind, entry))
+    if (kind === 'more') void toasts.attempt(() => ask({ kind, entry, at }))
+    else if (typeof entry === 'string') void toasts.attempt(() => actOnFolder(kind, entry))
     else if (kind === 'open') void toasts.attempt(() => viewer.open(entry))
     else if (kind === 'remove') void page.removal.remove(entry)
     else if (kind === 'history') history.open(entry.name)
@@ -97,7 +98,7 @@ export function FileBrowser({ page }: { readonly page: Page }) {
       </p>
       <PrefixNote permissions={permissions} />
       {may('read') && <FolderBar page={page} />}
-      <UnfinishedList page={page} />
+      {UnfinishedList.value !== undefined && <UnfinishedList.value page={page} />}
       {may('read') ? (
         <Files page={page} onAct={act} onChoose={() => picker.current?.click()} />
       ) : (

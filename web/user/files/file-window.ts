@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type RowSizes, useRowWindow } from '../../shared/virtual-rows.ts'
+import { useActionMenu } from '../actions/use-action-menu.ts'
 import { useSelecting } from '../selection/select-files.ts'
 import type { Page } from '../user-page.ts'
 import type { Act, ActionKind } from '../actions/file-action.ts'
@@ -33,6 +34,7 @@ export function useFileWindow(options: FileWindowOptions) {
   const { list, selection } = page
   const entries = list.entries.value
   const selecting = useSelecting(page)
+  const menu = useActionMenu(page, onAct)
   const rows = useRowWindow<HTMLDivElement>(Math.ceil(entries.length / columns), sizes)
   const { region, measure, window, visible } = rows
   const [current, setCurrent] = useState(0)
@@ -111,6 +113,7 @@ export function useFileWindow(options: FileWindowOptions) {
     'aria-multiselectable': true,
     onKeyDown: move,
     ...selecting,
+    ...menu,
   } as const
   return { ...rows, entries, active, setCurrent, grid, act }
 }

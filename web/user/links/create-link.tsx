@@ -7,10 +7,11 @@ import type { LinkKind } from '../../shared/model.ts'
 import { TermField, validityOf } from '../../shared/term-field.tsx'
 import { TextField } from '../../shared/text-field.tsx'
 import { messages } from '../../messages.ts'
+import { linksEnglish } from '../../shared/link-english.ts'
 import type { Permissions } from '../permissions.ts'
 import type { Page } from '../user-page.ts'
 
-const words = messages.links
+const words = messages.links ?? linksEnglish
 
 const NEEDS = { download: 'read', drop: 'create' } as const
 

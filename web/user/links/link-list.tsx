@@ -2,10 +2,11 @@ import { useState } from 'preact/hooks'
 import { LinkEntries } from '../../shared/link-entries.tsx'
 import type { LinkEntry } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
+import { linksEnglish } from '../../shared/link-english.ts'
 import type { Page } from '../user-page.ts'
 import { CreatedLink, CreateLink, permittedKinds } from './create-link.tsx'
 
-const words = messages.links
+const words = messages.links ?? linksEnglish
 
 export interface LinkListProps {
   readonly page: Page

@@ -1,7 +1,8 @@
 import './selection.css'
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Icon, type IconName } from '../../shared/icon.tsx'
+import { ActionMenu, type MenuAction } from '../../shared/action-menu.tsx'
+import { Icon } from '../../shared/icon.tsx'
 import { IconButton } from '../../shared/icon-button.tsx'
 import { currentEntry, useKeptFocus } from '../../shared/kept-focus.ts'
 import { messages } from '../../messages.ts'
@@ -18,12 +19,6 @@ import { isElsewhere } from './select-files.ts'
 import { ShareDialog } from './share-dialog.tsx'
 
 const words = messages.selection
-
-interface Action {
-  readonly icon: IconName
-  readonly label: string
-  readonly run: () => unknown
-}
 
 /** Says how many files are selected, and offers what the token permits to do with all of them. */
 export function SelectionBar({ page, onAct }: FileViewProps) {
@@ -78,7 +73,7 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
 
   const { actions } = words
   const keepLabel = isKept ? actions.unkeep : actions.keep
-  const offered: readonly (Action | false)[] = [
+  const offered = [
     { icon: 'download', label: actions.download, run: download },
     permitted.includes('share') && { icon: 'share', label: actions.share, run: share },
     permitted.includes('move') && {
@@ -96,7 +91,7 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
       label: actions.remove,
       run: () => removeEntries(page, entries),
     },
-  ]
+  ].filter((action): action is MenuAction & { run: () => unknown } => action !== false)
   const hasOthers = list.hasMore.value || list.entries.value.some((entry) => !selection.has(entry))
   return (
     <div ref={bar} class="selection" role="group" aria-label={words.title}>
@@ -117,23 +112,28 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
         </button>
       )}
       <div class="selection-actions">
-        {offered.map(
-          (action) =>
-            action !== false && (
-              <button
-                key={action.icon}
-                type="button"
-                class="button"
-                aria-label={action.label}
-                title={action.label}
-                onClick={() => void action.run()}
-              >
-                <Icon name={action.icon} />
-                <span>{action.label}</span>
-              </button>
-            ),
-        )}
+        {offered.map((action) => (
+          <button
+            key={action.icon}
+            type="button"
+            class="button"
+            aria-label={action.label}
+            title={action.label}
+            onClick={() => void action.run()}
+          >
+            <Icon name={action.icon} />
+            <span>{action.label}</span>
+          </button>
+        ))}
       </div>
+      {page.selectionMenu.value !== undefined && (
+        <ActionMenu
+          title={words.count(countOf(files))}
+          actions={offered}
+          at={page.selectionMenu.value.at}
+          onClose={() => (page.selectionMenu.value = undefined)}
+        />
+      )}
       {isMoving && <MoveDialog page={page} entries={entries} onClose={() => setMoving(false)} />}
       {View !== undefined && <View page={page} files={files} onClose={() => setView(undefined)} />}
     </div>

@@ -2,7 +2,8 @@ import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Icon } from '../../shared/icon.tsx'
 import { messages } from '../../messages.ts'
-import type { GatheredFile } from './upload-item.ts'
+import type { GatheredFile } from '../../shared/gathered-file.ts'
+import { takePicked } from '../../shared/gathered-files.ts'
 
 const words = messages.files
 
@@ -15,15 +16,6 @@ export interface FilePickersProps {
 /** The buttons that upload files, or the files of a folder. */
 export function FilePickers({ picker: files, onPicked }: FilePickersProps) {
   const folder = useRef<HTMLInputElement>(null)
-
-  function take(input: HTMLInputElement): void {
-    const picked = [...(input.files ?? [])]
-    onPicked(
-      picked.map((content) => ({ content, path: content.webkitRelativePath || content.name })),
-    )
-    // Lets the user choose the same file again.
-    input.value = ''
-  }
 
   const common = { type: 'file', multiple: true, hidden: true, tabIndex: -1 } as const
   return (
@@ -45,7 +37,7 @@ export function FilePickers({ picker: files, onPicked }: FilePickersProps) {
         {...common}
         ref={files}
         data-picker="files"
-        onChange={(event) => take(event.currentTarget)}
+        onChange={(event) => onPicked(takePicked(event.currentTarget))}
       />
       <input
         {...common}
@@ -54,7 +46,7 @@ export function FilePickers({ picker: files, onPicked }: FilePickersProps) {
           if (input !== null) input.webkitdirectory = true
         }}
         data-picker="folder"
-        onChange={(event) => take(event.currentTarget)}
+        onChange={(event) => onPicked(takePicked(event.currentTarget))}
       />
     </div>
   )

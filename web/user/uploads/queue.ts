@@ -15,13 +15,8 @@ import {
   unforeseen,
 } from './upload-failure.ts'
 import { createShownFigures, isActive, type UploadFigures } from './upload-figures.ts'
-import {
-  createItem,
-  disown,
-  type GatheredFile,
-  type UploadItem,
-  type UploadState,
-} from './upload-item.ts'
+import { createItems, disown, type UploadItem, type UploadState } from './upload-item.ts'
+import type { GatheredFile } from '../../shared/gathered-file.ts'
 
 export interface UploadsOptions extends Omit<UploadCheckOptions, 'isOwn'> {
   readonly transfer: Transfer
@@ -223,9 +218,9 @@ export function createUploads(options: UploadsOptions): Uploads {
 
     add(files, into = list.path.value) {
       if (!permissions.mayUpload()) return
-      const added = files.map((file) => createItem((lastId += 1), file))
       const folder = into === list.base.value ? '' : into
-      for (const item of added) item.name = permissions.within(folder + item.name)
+      const nameOf = (path: string): string => permissions.within(folder + path)
+      const added = createItems({ files, nameOf, nextId: () => (lastId += 1) })
       // Replaces a list of finished uploads.
       const isOver = items.value.every(({ state }) => state.kind === 'done')
       items.value = isOver ? added : [...items.value, ...added]

@@ -2,6 +2,8 @@ import { messages } from '../../messages.ts'
 import type { Figures, UploadEntry } from '../../shared/model.ts'
 import type { CapacityFigures } from '../capacity-figures.ts'
 import type { FileList } from '../files/file-list.ts'
+import { createExistingFiles } from './existing-files.ts'
+import { isMarker } from '../folders/folder.ts'
 import { faultOf } from '../../shared/file-name.ts'
 import type { Permissions } from '../permissions.ts'
 import type { UnfinishedUploads } from './unfinished-uploads.ts'
@@ -13,6 +15,8 @@ import {
   type UploadItem,
   type UploadState,
 } from './upload-item.ts'
+
+const { refusals } = messages.uploads
 
 export interface UploadCheckOptions {
   readonly list: FileList
@@ -33,20 +37,24 @@ export type UploadCheck = (
 ) => Promise<UploadState | undefined>
 
 export function createUploadCheck(options: UploadCheckOptions): UploadCheck {
-  const { list, capacity, permissions } = options
+  const { capacity, permissions } = options
+  const existing = createExistingFiles(options)
   return async (item, signal) => {
     const fault = faultOf(item.name)
-    if (fault !== undefined) {
-      return { kind: 'refused', text: messages.uploads.refusals[fault] }
-    }
+    if (fault !== undefined) return refused(refusals[fault])
     for (;;) {
       const question = await findInterrupted(options, item)
       signal.throwIfAborted()
       if (question !== undefined) return question
-      item.replaced = await list.find(item.name)
+      const { file, isFolder, around } = await existing(item)
       signal.throwIfAborted()
+      item.replaced = file
       // The decision that the user made when the upload began still holds when it continues.
       if (item.uploadId !== undefined) break
+      // Of a folder that is there, nothing is missing.
+      if (file !== undefined && isMarker(item.name)) return { kind: 'done' }
+      if (around !== undefined) return refused(refusals.file_around(around))
+      if (isFolder) return refused(refusals.folder_exists)
       const obstacle = obstacleOf(item, permissions)
       if (obstacle === undefined) break
       if (obstacle.kind !== 'exists' || !item.findsName) return obstacle
@@ -63,6 +71,10 @@ export function createUploadCheck(options: UploadCheckOptions): UploadCheck {
   }
 }
 
+function refused(text: string): UploadState {
+  return { kind: 'refused', text }
+}
+
 /** Why the name cannot be used yet. If the token may not read, `replaced` is not known. */
 function obstacleOf(item: UploadItem, { may }: Permissions): UploadState | undefined {
   const { replaced, mayReplace } = item
@@ -70,7 +82,7 @@ function obstacleOf(item: UploadItem, { may }: Permissions): UploadState | undef
     return may('replace') && isAllowed(item, replaced) ? undefined : { kind: 'exists' }
   }
   if (may('create')) return undefined
-  if (may('read')) return { kind: 'refused', text: messages.uploads.refusals.absent }
+  if (may('read')) return refused(refusals.absent)
   return mayReplace ? undefined : { kind: 'unseen' }
 }
 

@@ -3,6 +3,7 @@ import { isTemporary } from '../../../packages/js/src/http/retry.ts'
 import { isTokenCode } from '../../shared/connection.ts'
 import { failureOf } from '../../shared/error-message.ts'
 import { messages } from '../../messages.ts'
+import { isMarker } from '../folders/folder.ts'
 import type { Permissions } from '../permissions.ts'
 import { fullState } from './upload-check.ts'
 import { nextName, type UploadItem, type UploadState } from './upload-item.ts'
@@ -35,6 +36,7 @@ export function unforeseen(
     return { kind: 'refused', text: messages.selection.whys.full }
   }
   if (may('read') || !isPreconditionFailed(error)) return undefined
+  if (isMarker(item.name)) return { kind: 'done' }
   if (item.mayReplace) {
     return may('create') ? undefined : { kind: 'refused', text: messages.uploads.refusals.absent }
   }

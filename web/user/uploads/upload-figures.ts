@@ -79,3 +79,18 @@ export function isActive({ state }: UploadItem): boolean {
 }
 
 const ACTIVE = new Set(['waiting', 'checking', 'sending', 'lost', 'paused', 'signed_out'])
+
+/** Whether a file that is there has its name. */
+export function isTaken({ state }: UploadItem): boolean {
+  return state.kind === 'exists' || state.kind === 'unseen'
+}
+
+/** Whether it has failed, until the user has it tried again. */
+export function needsRetry({ state }: UploadItem): boolean {
+  return state.kind === 'full' || state.kind === 'refused'
+}
+
+/** Whether it has failed, or waits for a decision. */
+export function waitsForUser(item: UploadItem): boolean {
+  return item.state.kind !== 'done' && !isActive(item)
+}

@@ -1,5 +1,6 @@
 import type { FileEntry, UploadEntry } from '../../shared/model.ts'
-import { folderOf, SEPARATOR } from '../folders/folder.ts'
+import { type GatheredFile, gatheredFolder, gatheredName } from '../../shared/gathered-file.ts'
+import { folderOf } from '../folders/folder.ts'
 
 /** Files of at least this size are sent as resumable uploads. Sending a smaller file again takes little time. */
 export const RESUMABLE_BYTES = 16 * 2 ** 20
@@ -24,9 +25,18 @@ export type UploadState =
   | { readonly kind: 'full'; readonly missing: number; readonly available: number }
   | { readonly kind: 'refused'; readonly text: string }
 
+/** A folder that is uploaded with all that is in it. Its uploads share this object. */
+export interface UploadTree {
+  readonly id: number
+  /** As the files below begin, with the separator at its end. */
+  readonly folder: string
+}
+
 /** One upload. It changes in place; views are notified separately. */
 export interface UploadItem {
   readonly id: number
+  /** The chosen folder that it is in. */
+  readonly tree: UploadTree | undefined
   readonly content: Blob
   readonly size: number
   /** When the file was last modified, in milliseconds since 1970, as text; empty if unknown. */
@@ -51,19 +61,40 @@ export interface UploadItem {
   kept: number
 }
 
-export interface GatheredFile {
-  readonly content: Blob
-  /** Relative path from the chosen folder. */
-  readonly path: string
+export interface ItemsOptions {
+  readonly files: readonly GatheredFile[]
+  /** What a path of the chosen files becomes. */
+  readonly nameOf: (path: string) => string
+  readonly nextId: () => number
 }
 
-export function createItem(id: number, { content, path }: GatheredFile): UploadItem {
+/** The uploads of files that are chosen together. */
+export function createItems({ files, nameOf, nextId }: ItemsOptions): readonly UploadItem[] {
+  const trees = new Map<string, UploadTree>()
+  return files.map(({ content, path }) => {
+    const name = gatheredName(path)
+    const top = gatheredFolder(name)
+    if (top !== undefined && !trees.has(top)) trees.set(top, { id: nextId(), folder: nameOf(top) })
+    const tree = top === undefined ? undefined : trees.get(top)
+    return createItem({ id: nextId(), content, name: nameOf(name), tree })
+  })
+}
+
+export interface ItemOptions {
+  readonly id: number
+  readonly content: Blob
+  readonly name: string
+  readonly tree: UploadTree | undefined
+}
+
+export function createItem({ id, content, name, tree }: ItemOptions): UploadItem {
   return {
     id,
+    tree,
     content,
     size: content.size,
     modified: content instanceof File ? String(content.lastModified) : '',
-    name: nameOf(path),
+    name,
     state: { kind: 'waiting' },
     sent: 0,
     tries: 0,
@@ -95,16 +126,6 @@ export function disown(item: UploadItem): string | undefined {
 export function isSameFile(item: UploadItem, { metadata }: UploadEntry): boolean {
   return item.modified !== '' && metadata['modified'] === item.modified
 }
-
-/** The path of a file is its name, except for what no name can contain. */
-function nameOf(path: string): string {
-  const segments = path.split('/').filter((segment) => segment !== '')
-  return segments.join(SEPARATOR).replace(UNNAMEABLE, '_').toWellFormed()
-}
-
-/** Characters that file names must not contain. */
-// oxlint-disable-next-line no-control-regex
-const UNNAMEABLE = /[\\\u0000-\u001f\u007f]/g
 
 /** `photo.jpg`, `photo (2).jpg`, `photo (3).jpg` and so on. Numbers of more than nine digits count as text. */
 export function nextName(name: string): string {

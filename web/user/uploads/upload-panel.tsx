@@ -1,25 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../../shared/icon.tsx'
 import { currentEntry, useKeptFocus } from '../../shared/kept-focus.ts'
-import { useRowWindow } from '../../shared/virtual-rows.ts'
 import { messages } from '../../messages.ts'
-import type { UploadFigures } from './upload-figures.ts'
+import { isTaken, needsRetry, type UploadFigures } from './upload-figures.ts'
 import type { UploadItem } from './upload-item.ts'
-import { UploadRow } from './upload-row.tsx'
+import { UploadRows } from './upload-rows.tsx'
+import type { UploadRowsProps } from './upload-trees.ts'
 import type { Uploads } from './queue.ts'
 
 const words = messages.uploads
 
-const ROW_HEIGHT = 84
-
-export interface UploadPanelProps {
-  readonly uploads: Uploads
-  /** Whether the service responds. */
-  readonly isConnected: boolean
-}
-
 /** All uploads of this visit, with their progress and the decisions that they need. */
-export function UploadPanel({ uploads, isConnected }: UploadPanelProps) {
+export function UploadPanel({ uploads, isConnected }: UploadRowsProps) {
   const [isOpen, setOpen] = useState(hasRoom)
   const panel = useRef<HTMLElement>(null)
   const figures = uploads.figures.value
@@ -47,7 +39,7 @@ export function UploadPanel({ uploads, isConnected }: UploadPanelProps) {
           />
           {figures.active > 0 && <Progress figures={figures} />}
           {isOpen && <Decisions uploads={uploads} shown={figures} />}
-          {isOpen && <Rows uploads={uploads} isConnected={isConnected} />}
+          {isOpen && <UploadRows uploads={uploads} isConnected={isConnected} />}
         </section>
       )}
     </>
@@ -59,7 +51,7 @@ function hasRoom(): boolean {
   return matchMedia('(min-height: 34rem)').matches
 }
 
-interface PanelHeadProps extends UploadPanelProps {
+interface PanelHeadProps extends UploadRowsProps {
   readonly isOpen: boolean
   readonly onToggle: () => void
 }
@@ -142,9 +134,9 @@ function Decisions({
   readonly shown: UploadFigures
 }) {
   const items = shown.all === 0 ? [] : uploads.items.value
-  const existing = items.filter(({ state: { kind } }) => kind === 'exists' || kind === 'unseen')
+  const existing = items.filter(isTaken)
   const full = items.filter(({ state }) => state.kind === 'full')
-  const refused = items.filter(({ state }) => state.kind === 'refused')
+  const failed = items.filter(needsRetry)
   return (
     <>
       {existing.length > 1 && (
@@ -160,15 +152,20 @@ function Decisions({
         </div>
       )}
       {full.length > 1 && <FullNotice full={full} />}
-      {full.length + refused.length > 1 && (
+      {isSpread(failed) && (
         <div class="decision">
-          <button type="button" class="button" onClick={() => uploads.retry([...full, ...refused])}>
+          <button type="button" class="button" onClick={() => uploads.retry(failed)}>
             {words.retryAll}
           </button>
         </div>
       )}
     </>
   )
+}
+
+/** Whether no single row offers the decision for all of them. */
+function isSpread([first, ...others]: readonly UploadItem[]): boolean {
+  return others.some(({ tree }) => tree === undefined || tree !== first?.tree)
 }
 
 /** The space missing for all of them together; each row shows its own. */
@@ -185,28 +182,6 @@ function FullNotice({ full }: { readonly full: readonly UploadItem[] }) {
       <Icon name="warning" />
       <span>{say(full.length, wanted - available)}</span>
     </p>
-  )
-}
-
-function Rows({ uploads, isConnected }: UploadPanelProps) {
-  const items = uploads.items.value
-  const { setRegion, window } = useRowWindow<HTMLDivElement>(items.length, { height: ROW_HEIGHT })
-  const seen = items.slice(window.first, window.end)
-  return (
-    <div class="upload-rows" ref={setRegion} tabIndex={0} role="group" aria-label={words.title}>
-      <ul class="rows-all" style={{ height: `${items.length * ROW_HEIGHT}px` }}>
-        {seen.map((item, at) => (
-          <UploadRow
-            key={item.id}
-            item={item}
-            uploads={uploads}
-            top={(window.first + at) * ROW_HEIGHT}
-            shown={uploads.figures.value}
-            isConnected={isConnected}
-          />
-        ))}
-      </ul>
-    </div>
   )
 }
 

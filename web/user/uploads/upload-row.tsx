@@ -4,7 +4,8 @@ import { IconButton } from '../../shared/icon-button.tsx'
 import { messages } from '../../messages.ts'
 import { kindOf } from '../../shared/file-kind.ts'
 import type { UploadFigures } from './upload-figures.ts'
-import type { UploadItem, UploadState } from './upload-item.ts'
+import type { UploadItem, UploadState, UploadTree } from './upload-item.ts'
+import { isMarker, nameIn } from '../folders/folder.ts'
 import type { Uploads } from './queue.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { visibleText } from '../../shared/visible-text.ts'
@@ -23,18 +24,21 @@ export interface UploadRowProps {
 }
 
 export function UploadRow({ item, uploads, top, shown, isConnected }: UploadRowProps) {
-  const { name, state } = item
+  const { name, state, tree } = item
   const text = stateText(item, isConnected)
-  const kind = kindOf(name)
+  const kind = isMarker(name) ? 'folder' : kindOf(name)
   const isBad = (state.kind === 'full' && state.missing > 0) || state.kind === 'refused'
   return (
-    <li class="upload" style={{ transform: `translateY(${top}px)` }}>
+    <li
+      class={tree === undefined ? 'upload' : 'upload upload-below'}
+      style={{ transform: `translateY(${top}px)` }}
+    >
       <span class={`kind kind-${state.kind === 'done' ? 'done' : kind}`}>
         <Icon name={state.kind === 'done' ? 'check' : kind} />
       </span>
       <div class="upload-words">
         <span class="upload-name" title={visibleText(name)}>
-          <ShownName name={name} />
+          <ShownName name={tree === undefined ? name : nameBelow(tree, name)} />
         </span>
         {state.kind === 'sending' && (
           <span class="bar bar-thin">
@@ -48,6 +52,10 @@ export function UploadRow({ item, uploads, top, shown, isConnected }: UploadRowP
       <Choices item={item} uploads={uploads} shown={shown} />
     </li>
   )
+}
+
+function nameBelow({ folder }: UploadTree, name: string): string {
+  return name.startsWith(folder) ? nameIn(folder, name) : name
 }
 
 type ChoicesProps = Omit<UploadRowProps, 'top' | 'isConnected'>
@@ -116,7 +124,7 @@ function Actions({ item, uploads }: ChoicesProps) {
 }
 
 function stateText(item: UploadItem, isConnected: boolean): string {
-  const { state, size, sent } = item
+  const { name, state, size, sent } = item
   const { states } = words
   switch (state.kind) {
     case 'sending':
@@ -133,7 +141,7 @@ function stateText(item: UploadItem, isConnected: boolean): string {
     case 'waiting':
       return isConnected ? `${states.waiting}, ${formatBytes(size)}` : states.lost
     case 'done':
-      return `${states.done}, ${formatBytes(size)}`
+      return `${states.done}, ${isMarker(name) ? words.tree.empty : formatBytes(size)}`
     case 'differs':
     case 'elsewhere':
     case 'exists':

@@ -17,7 +17,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
 }
 
 /** Uploads of a user who is signed in. The test ends each attempt to send one. */
-async function openUploads() {
+async function openUploads(files = [{ content: new Blob(['x']), path: 'a.txt' }]) {
   const asked: string[] = []
   const answer: typeof fetch = (url) => {
     const { pathname } = url as URL
@@ -46,8 +46,8 @@ async function openUploads() {
     isHeld: () => false,
     isOnline: () => true,
   })
-  uploads.add([{ content: new Blob(['x']), path: 'a.txt' }])
-  await expect.poll(() => attempts.length).toBe(1)
+  uploads.add(files)
+  await expect.poll(() => attempts.length).toBeGreaterThan(0)
   const state = () => uploads.items.value[0]?.state.kind
   return { uploads, attempts, asked, state }
 }
@@ -73,4 +73,28 @@ it('an upload that the token of an earlier session sent is sent again by itself'
   await expect.poll(() => attempts.length).toBe(2)
   attempts[1]?.resolve(undefined)
   await expect.poll(state).toBe('done')
+})
+
+it('the files of a chosen folder are uploaded below it, together, with the marker of an empty one', async () => {
+  const content = new Blob([])
+  const paths = ['/Trip/plan.txt', '/alone.txt', '/Trip/empty/', '/Other/a', '/Trip/Day 1/a.jpg']
+  const { uploads } = await openUploads(paths.map((path) => ({ content, path })))
+  const items = uploads.items.value
+  expect(items.map(({ name }) => name)).toEqual([
+    'Trip/plan.txt',
+    'alone.txt',
+    'Trip/empty/',
+    'Other/a',
+    'Trip/Day 1/a.jpg',
+  ])
+  expect(items.map(({ tree }) => tree?.folder)).toEqual([
+    'Trip/',
+    undefined,
+    'Trip/',
+    'Other/',
+    'Trip/',
+  ])
+  expect(items[0]?.tree).toBe(items[4]?.tree)
+  uploads.add([{ content, path: 'Trip/later' }])
+  expect(uploads.items.value.at(-1)?.tree).not.toBe(items[0]?.tree)
 })

@@ -1,0 +1,21 @@
+/** A file that the user has chosen or dropped, with the folders that were chosen with it. */
+export interface GatheredFile {
+  readonly content: Blob
+  /** Relative to where it was chosen, with `/`. An empty folder ends in one, and has no content. */
+  readonly path: string
+}
+
+/** The name of a gathered file in a repository: the marker of its folder if it is an empty one. */
+export function gatheredName(path: string): string {
+  return path.replace(/^\//, '').replace(UNNAMEABLE, '_').toWellFormed()
+}
+
+/** The folder that was chosen or dropped, with a slash at its end; `undefined` for a file that was. */
+export function gatheredFolder(name: string): string | undefined {
+  const at = name.indexOf('/')
+  return at === -1 ? undefined : name.slice(0, at + 1)
+}
+
+/** Characters that file names must not contain. */
+// oxlint-disable-next-line no-control-regex
+const UNNAMEABLE = /[\\\u0000-\u001f\u007f]/g
