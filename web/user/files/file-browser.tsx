@@ -11,9 +11,10 @@ import type { Entry } from './shown-entries.ts'
 import { EmptyList } from './empty-list.tsx'
 import { FileTable } from './file-table.tsx'
 import type { FileViewProps } from './file-window.ts'
+import { countOf } from '../folders/files-of.ts'
 import { FolderBar } from '../folders/folder-bar.tsx'
 import { NewFolderButton } from '../folders/new-folder-button.tsx'
-import { useDragging } from '../moves/dragging.ts'
+import { useDragging } from '../moves/use-dragging.ts'
 import type { Permissions } from '../permissions.ts'
 import type { Page } from '../user-page.ts'
 import { FilePickers, usePaste } from '../uploads/file-pickers.tsx'
@@ -35,6 +36,8 @@ export function FileBrowser({ page }: { readonly page: Page }) {
   const { may, mayUpload } = permissions
   const [action, setAction] = useState<OpenAction>()
   const picker = useRef<HTMLInputElement>(null)
+  const region = useRef<HTMLElement>(null)
+  useDragging(region, page)
   usePaste((files) => uploads.add(files))
 
   function act(kind: ActionKind, entry: Entry, at?: Point): void {
@@ -71,7 +74,7 @@ export function FileBrowser({ page }: { readonly page: Page }) {
   }
 
   return (
-    <main class="files card" aria-label={words.title} {...useDragging(page)}>
+    <main class="files card" aria-label={words.title} ref={region}>
       <div class="toolbar">
         {may('read') && <Sought page={page} />}
         {may('read') && <LayoutButton page={page} />}
@@ -94,7 +97,7 @@ export function FileBrowser({ page }: { readonly page: Page }) {
         )}
       </div>
       <p class="unseen" role="status">
-        {selectionText(selection.files.value.length, list.hasMore.value)}
+        {selectionText(countOf(selection.files.value), list.hasMore.value)}
       </p>
       <PrefixNote permissions={permissions} />
       {may('read') && <FolderBar page={page} />}

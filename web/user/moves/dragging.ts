@@ -1,4 +1,3 @@
-import { useRef } from 'preact/hooks'
 import type { Entry } from '../files/shown-entries.ts'
 import { messages } from '../../messages.ts'
 import { folderAt } from '../folders/folder-at.ts'
@@ -9,38 +8,39 @@ import { isWithin, planMoves } from './move.ts'
 const TYPE = 'application/x-cloud-repository'
 
 /**
- * Handlers, of the element that contains the files and the way to them. They move a file, a folder or the selection that
- * is dropped on a folder, an element with `data-folder`, which has the class `drop-target` while it would take them. Of
- * files from outside, they only mark the folder: `takeDroppedFiles` uploads them. The browser ends a drag with Escape.
+ * Moves a file, a folder or the selection that is dragged within the region and dropped on a folder: an element with
+ * `data-folder`, which has the class `drop-target` while it would take it. Of files from outside, this only marks the
+ * folder, and `takeDroppedFiles` uploads them. The browser ends a drag with Escape. Returns what ends all this.
  */
-export function useDragging(page: Page) {
+export function takeDragged(region: HTMLElement, page: Page): () => void {
   const { list, folders, selection, permissions, toasts } = page
-  const dragged = useRef<readonly Entry[]>([])
-  const marked = useRef<HTMLElement>()
+  const listening = new AbortController()
+  let dragged: readonly Entry[] = []
+  let marked: HTMLElement | undefined
+
+  function listen(type: DragType, act: (event: DragEvent, data: DataTransfer) => void): void {
+    const hear = (event: DragEvent): void => {
+      if (event.dataTransfer !== null) act(event, event.dataTransfer)
+    }
+    region.addEventListener(type, hear, { signal: listening.signal })
+  }
 
   function mark(target: HTMLElement | undefined): void {
-    if (target === marked.current) return
-    marked.current?.classList.remove('drop-target')
+    if (target === marked) return
+    marked?.classList.remove('drop-target')
     target?.classList.add('drop-target')
-    marked.current = target
+    marked = target
     folders.target.value = target?.dataset['folder']
   }
 
   /** The folder below the pointer, if it takes what is dragged. */
-  function targetOf(event: DragEvent): HTMLElement | undefined {
+  function targetOf(event: DragEvent, { types }: DataTransfer): HTMLElement | undefined {
     const target = folderAt(event.target)
     const folder = target?.dataset['folder']
     if (target === undefined || folder === undefined) return undefined
-    const types = event.dataTransfer?.types ?? []
     if (types.includes('Files')) return permissions.mayUpload() ? target : undefined
-    const { current } = dragged
-    const isOpen = types.includes(TYPE) && !isWithin(folder, current)
-    return isOpen && planMoves(current, folder).length > 0 ? target : undefined
-  }
-
-  function end(): void {
-    mark(undefined)
-    dragged.current = []
+    const isOpen = types.includes(TYPE) && !isWithin(folder, dragged)
+    return isOpen && planMoves(dragged, folder).length > 0 ? target : undefined
   }
 
   async function move(entries: readonly Entry[], folder: string): Promise<void> {
@@ -50,41 +50,44 @@ export function useDragging(page: Page) {
     await moveEntries(page, moves)
   }
 
-  return {
-    onDragStart(event: DragEvent) {
-      const item = event.target instanceof Element ? event.target.closest('[draggable=true]') : null
-      const entry = list.entries.value[Number(item?.getAttribute('data-index') ?? NaN)]
-      if (entry === undefined || event.dataTransfer === null) return
-      dragged.current = selection.has(entry) ? selection.entries.value : [entry]
-      event.dataTransfer.effectAllowed = 'move'
-      event.dataTransfer.setData(TYPE, '')
-      if (dragged.current.length > 1) showCount(event.dataTransfer, dragged.current.length)
-    },
+  listen('dragstart', ({ target }, data) => {
+    const item = target instanceof Element ? target.closest('[draggable=true]') : null
+    const entry = list.entries.value[Number(item?.getAttribute('data-index') ?? NaN)]
+    if (entry === undefined) return
+    dragged = selection.has(entry) ? selection.entries.value : [entry]
+    data.effectAllowed = 'move'
+    data.setData(TYPE, '')
+    if (dragged.length > 1) showCount(data, dragged.length)
+  })
+  listen('dragover', (event, data) => {
+    const target = targetOf(event, data)
+    mark(target)
+    if (target === undefined || !data.types.includes(TYPE)) return
+    event.preventDefault()
+    data.dropEffect = 'move'
+  })
+  listen('dragleave', ({ relatedTarget }) => {
+    if (relatedTarget === null) mark(undefined)
+  })
+  listen('drop', (event, data) => {
+    const folder = targetOf(event, data)?.dataset['folder']
+    const entries = dragged
+    end()
+    if (folder === undefined || entries.length === 0) return
+    event.preventDefault()
+    void toasts.attempt(() => move(entries, folder))
+  })
+  listen('dragend', end)
 
-    onDragOver(event: DragEvent) {
-      const target = targetOf(event)
-      mark(target)
-      if (target === undefined || event.dataTransfer?.types.includes(TYPE) !== true) return
-      event.preventDefault()
-      event.dataTransfer.dropEffect = 'move'
-    },
-
-    onDragLeave(event: DragEvent) {
-      if (event.relatedTarget === null) mark(undefined)
-    },
-
-    onDrop(event: DragEvent) {
-      const folder = targetOf(event)?.dataset['folder']
-      const { current } = dragged
-      end()
-      if (folder === undefined || current.length === 0) return
-      event.preventDefault()
-      void toasts.attempt(() => move(current, folder))
-    },
-
-    onDragEnd: end,
+  function end(): void {
+    mark(undefined)
+    dragged = []
   }
+
+  return () => listening.abort()
 }
+
+type DragType = 'dragstart' | 'dragover' | 'dragleave' | 'drop' | 'dragend'
 
 /** Shows beside the pointer how many are dragged, instead of the one that was below it. */
 function showCount(data: DataTransfer, count: number): void {
