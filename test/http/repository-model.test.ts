@@ -7,7 +7,7 @@ import { download, expectOnlyObjectsOf, upload, usageOf } from './fixture.ts'
 
 const CAPACITY = 100
 const MAX_FILES = 4
-const NAMES = ['a', 'b', 'c', 'd e', '\u00e9'] as const
+const NAMES = ['a', 'a/b', 'a/b/c', 'd e/%2F?#', '\u00e9/e\u0301'] as const
 
 type Step =
   | { readonly call: 'upload'; readonly method: 'POST' | 'PUT'; readonly size: number }

@@ -207,6 +207,7 @@ function matches(template: string, path: string): boolean {
   const expected = template.split('/')
   const segments = path.split('/').map(decoded)
   const isLonger = expected.at(-1) === '{file_name}' && segments.length > expected.length
+  if (template === LINK_UPLOAD && !UPLOAD_ID.test(segments.at(-1) ?? '')) return false
   return (
     (isLonger || expected.length === segments.length) &&
     expected.every((text, at) =>
@@ -214,6 +215,10 @@ function matches(template: string, path: string): boolean {
     )
   )
 }
+
+/** Anything else below `uploads/` is a file of the link. */
+const LINK_UPLOAD = '/links/{secret}/uploads/{upload_id}'
+const UPLOAD_ID = /^[0-9a-f-]{36}$/
 
 /** What cannot be decoded is refused under the path that it would be. */
 function decoded(segment: string): string {

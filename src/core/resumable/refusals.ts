@@ -85,7 +85,10 @@ export function isBrokenOff(failure: unknown): boolean {
   return isAppError(failure, 'truncated_body') || isAppError(failure, 'request_timeout')
 }
 
-/** The first bytes of the body may reach the length of the upload, but they are not the file. */
+/**
+ * The first bytes of the body may reach the length of the upload, but they are not the file. A folder's marker has the
+ * length 0, whatever the upload declares.
+ */
 export function isTooLong(failure: unknown): boolean {
-  return isAppError(failure, 'upload_length_exceeded')
+  return isAppError(failure, 'upload_length_exceeded') || isAppError(failure, 'invalid_file_name')
 }

@@ -8,6 +8,7 @@ import { createListener, type ListenerContext } from '../server/listener.ts'
 import type { RequestMeter } from '../server/request-outcome.ts'
 import { otherMethods } from '../routes/method-not-allowed.ts'
 import { healthRoutes } from '../routes/health.ts'
+import { nameFault } from '../routes/name-fault.ts'
 import { openApiRoutes } from '../routes/openapi.ts'
 import { pageScope } from '../routes/page.ts'
 import type { PageFile, WebPage } from '../pages/static-assets.ts'
@@ -37,6 +38,9 @@ interface UseCases extends OperatorUseCases {
   readonly failedAttempts: FailedAttemptLimiter
 }
 
+/** The path of a file up to its name. */
+const FILE_PATH = /\/admin\/users\/([^/?]+)\/files\/[^?]/
+
 /** Builds the admin listener. Only probes, the page and its sign-in are served without authentication. */
 export async function buildAdmin(
   context: ListenerContext,
@@ -44,7 +48,11 @@ export async function buildAdmin(
 ): Promise<FastifyInstance> {
   const { meter, useCases, metrics, readiness, downloads, token, page, docs } = options
   const { archives, failedAttempts, auditTrail, users } = useCases
-  const app = await createListener(context, { meter, requestTimeoutMs: REQUEST_TIMEOUT_MS })
+  const app = await createListener(context, {
+    meter,
+    pathFault: (url) => nameFault(FILE_PATH, url),
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+  })
   app.addHook('onSend', async (_request, reply) => {
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
   })

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../../core/errors.ts'
 import type { DownloadRedirect } from '../../core/objects/download-urls.ts'
 import type { Downloads } from '../download/downloads.ts'
 import type { PageFile, WebPage } from '../pages/static-assets.ts'
@@ -7,6 +6,7 @@ import { createListener, type ListenerContext } from '../server/listener.ts'
 import type { RequestMeter } from '../server/request-outcome.ts'
 import { healthRoutes } from '../routes/health.ts'
 import { otherMethods } from '../routes/method-not-allowed.ts'
+import { nameFault } from '../routes/name-fault.ts'
 import { openApiRoutes } from '../routes/openapi.ts'
 import { pageScope } from '../routes/page.ts'
 import { linkRoutes } from './links/links.ts'
@@ -45,7 +45,8 @@ export async function buildApp(
 ): Promise<FastifyInstance> {
   const { meter, useCases, limits, downloads, basePath, allowedOrigins, apiDocs, page } = options
   const { accessTokens, readiness } = useCases
-  const app = await createListener(context, { meter, allowedOrigins, pathFault: nameFault })
+  const pathFault = (url?: string) => nameFault(FILE_PATH, url)
+  const app = await createListener(context, { meter, allowedOrigins, pathFault })
   const prefix = basePath
   const others = otherMethods(app)
   const isRefusing = () => downloads.slots.isRefusing()
@@ -96,19 +97,5 @@ export async function buildApp(
   return app
 }
 
-/** The router refuses invalid UTF-8 before any route sees it; usually the file name is at fault. */
-function nameFault(url = ''): AppError | undefined {
-  const [, user = '%'] = /\/users\/([^/]+)\/repo\/[^?]+(\?|$)/.exec(url) ?? []
-  return isDecodable(user)
-    ? new AppError('invalid_file_name', 'The file name is not valid percent-encoded UTF-8.')
-    : undefined
-}
-
-function isDecodable(segment: string): boolean {
-  try {
-    decodeURIComponent(segment)
-    return true
-  } catch {
-    return false
-  }
-}
+/** The paths of files up to the name. Only a user's has a part behind the owner. */
+const FILE_PATH = /\/(?:users\/(?=[^/?]+\/repo\/)|links\/)([^/?]+)\/[^?]/

@@ -1,7 +1,7 @@
 import type { Ports } from '../../../src/compose/layers.ts'
 
 /** Methods that read, or that only record who was here when. */
-const READ = /\.(find|list|read|latest|usage|count|report|measure|head|open|check|record)/
+const READ = /\.(find|list|read|latest|usage|count|report|measure|head|open|check|permits|record)/
 
 /** The calls of the ports of a service, or of all instances of one, in the order in which they began. */
 export class PortCalls {

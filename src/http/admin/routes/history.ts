@@ -1,5 +1,5 @@
 import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
-import { FILE_NAME_SCHEMA, Query } from '../../openapi/parameters.ts'
+import { Query } from '../../openapi/parameters.ts'
 import { Bytes, Text } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY, readAtOnce } from '../../routes/pagination.ts'
@@ -49,7 +49,7 @@ export const historyRoutes: OperatorPlugin = async (
 
 const QUERY = Query({
   name: Type.Optional(
-    Type.String({ ...FILE_NAME_SCHEMA, description: 'Only versions that had this file name.' }),
+    Type.String({ description: 'Only versions that had this file name.', examples: ['README.md'] }),
   ),
   ...PAGE_QUERY.properties,
 })

@@ -4,7 +4,7 @@ import { discardBody } from '../../body/discard-body.ts'
 import { serveContent } from '../../download/serve-content.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { describing, type Operation } from '../../openapi/operation.ts'
-import { FILE_NAME_SCHEMA, PRECONDITIONS, Prefix, Query } from '../../openapi/parameters.ts'
+import { PRECONDITIONS, Prefix, Query } from '../../openapi/parameters.ts'
 import { Type } from '../../openapi/type.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { PAGE_QUERY } from '../../routes/pagination.ts'
@@ -28,8 +28,8 @@ const PAST_VERSION = `${HISTORY}/:version`
 const QUERY = Query({
   name: Type.Optional(
     Type.String({
-      ...FILE_NAME_SCHEMA,
       description: 'Only versions that had this file name. Takes precedence over `prefix`.',
+      examples: ['README.md'],
     }),
   ),
   prefix: Prefix('Only versions whose file names begin with this, byte by byte.'),

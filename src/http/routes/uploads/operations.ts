@@ -221,6 +221,7 @@ export const APPEND = {
   problems: [
     ...ON_UPLOAD,
     'offset_mismatch',
+    'invalid_file_name',
     ...BODY_PROBLEMS,
     ...COMMIT_PROBLEMS,
     'unfinished_uploads_exceeded',
