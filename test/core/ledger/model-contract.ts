@@ -66,10 +66,19 @@ const ALL_OUTCOMES = [
   'rename file_exists',
 ]
 
-// The last one but two is the first name after those with the prefix `cam-`.
-const NAMES = ['cam-1', 'cam-10', 'cam-2', 'cam-3', 'cam-4', 'cam.', 'doc-1', 'doc-2'] as const
+// Files in folders, beside and below others; `cam0` is the first name after those with the prefix `cam/`.
+const NAMES = [
+  'cam/1',
+  'cam/1/0',
+  'cam/2 %?#',
+  'cam/\u00fc',
+  'cam/u\u0308',
+  'cam0',
+  'cam',
+  'doc/2',
+] as const
 /** What uploads may evict: none, some, few or all of the files. */
-const PREFIXES = ['cam-', 'cam-1', 'doc-', 'x', ''] as const
+const PREFIXES = ['cam/', 'cam/1', 'doc/', 'x', ''] as const
 const MAX_FILES = 5
 const MAX_UPLOADS = 4
 
@@ -126,7 +135,7 @@ const bytes = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(0, 1, 99, 100, 101) },
 )
 const name = fc.constantFrom(...NAMES)
-const evict = fc.constantFrom(undefined, undefined, ...PREFIXES, 'cam-' as const)
+const evict = fc.constantFrom(undefined, undefined, ...PREFIXES, 'cam/' as const)
 const credential = fc.constantFrom(undefined, undefined, undefined, 'phone', 'camera')
 const expiry = fc.oneof(
   { weight: 6, arbitrary: fc.constant('never' as const) },

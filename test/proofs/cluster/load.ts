@@ -43,7 +43,7 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   for (let user = 0; user < users; user++) {
     const owner = await first.createUser(capacity)
     for (let file = 0; file < filesPerUser; file++) {
-      registers.push(new Register(owner, `file-${file}.bin`))
+      registers.push(new Register(owner, `folder ${file % 2}/${file}/\u00fc %2F?#.bin`))
     }
   }
   const tally = { written: 0, read: 0, refused: 0, unavailable: 0 }

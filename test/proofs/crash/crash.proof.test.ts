@@ -70,6 +70,7 @@ async function expectNothingWrong(places: Places): Promise<void> {
   expect(tally.acknowledgedUploads).toBeGreaterThan(20)
   expect(tally.unknownOutcomes).toBeGreaterThan(5)
   expect(tally.restores).toBeGreaterThan(0)
+  expect(tally.changedFolders).toBeGreaterThan(0)
   expect(tally.checkedReads).toBeGreaterThan(50)
   expect(tally.checkedOffsets).toBeGreaterThan(20)
   expect(tally.checkedChanges).toBeGreaterThan(20)

@@ -6,6 +6,7 @@ import { contentOf, sha256, uploadRequest } from './content.ts'
 import { readFeed } from './feed.ts'
 import type { Instance } from './instances.ts'
 import { watchQuotas } from './quotas.ts'
+import { pathOf } from './names.ts'
 import { isStatus, json, type Outcome, type Request, send } from './request.ts'
 import { JournalWatch, settle } from './settle.ts'
 import { Tally } from './tally.ts'
@@ -21,7 +22,7 @@ const KIB = 2 ** 10
 const CLOCK_MS = 1_000
 
 /** Of files that may be evicted. Others of the account have other names. */
-const PREFIX = 'cam-'
+const PREFIX = 'cam \u00fc/'
 
 /** Clients that write to one full account with `?evict=`, others that read, and what they were told. */
 export class Crowd {
@@ -112,11 +113,11 @@ export class Crowd {
   async #write(at: number): Promise<void> {
     const random = createRandom(1000 + at)
     for (let turn = 0; !this.#over.signal.aborted; turn++) {
-      const name = `${PREFIX}${at}-${turn}`
+      const name = `${PREFIX}${at}/${turn}`
       const size = random.chance(0.05) ? 0 : random.below(240 * KIB)
       const content = contentOf(name, size)
       const request = uploadRequest(content, random)
-      const path = `/users/me/repo/${name}?evict=${PREFIX}`
+      const path = `${pathOf(name, random)}?evict=${encodeURIComponent(PREFIX)}`
       const outcome = await this.#ask({ ...request, path }, random)
       if (isStatus(outcome, 200)) this.#acknowledge(name, { content, outcome })
       else if (isStatus(outcome, 403)) this.#refuse(outcome)
@@ -159,7 +160,7 @@ export class Crowd {
       }
       const isKept = this.kept.has(name)
       const wasGone = this.#gone.has(name)
-      const outcome = await this.#ask({ method: 'GET', path: `/users/me/repo/${name}` }, random)
+      const outcome = await this.#ask({ method: 'GET', path: pathOf(name, random) }, random)
       const size = this.#acknowledged.get(name) ?? 0
       if (isStatus(outcome, 200) && outcome.body !== undefined) {
         this.tally.checkedReads += 1
@@ -182,7 +183,7 @@ export class Crowd {
       if (name === undefined || this.kept.has(name)) continue
       const body = [Buffer.from('{"keep": true}')]
       const headers = { 'content-type': 'application/json' }
-      const path = `/users/me/repo/${name}`
+      const path = pathOf(name)
       const outcome = await this.#ask({ method: 'PATCH', path, headers, body }, random)
       if (isStatus(outcome, 200)) this.kept.add(name)
     }
@@ -199,7 +200,7 @@ export class Crowd {
 
   async #tooMuch(random: Random): Promise<number | undefined> {
     const headers = { 'content-length': String(this.#capacity + 1), expect: '100-continue' }
-    const path = `/users/me/repo/large?evict=${PREFIX}`
+    const path = `/users/me/repo/large?evict=${encodeURIComponent(PREFIX)}`
     const outcome = await this.#ask(
       { method: 'PUT', path, headers, breaksOff: true, pauseMs: 5_000 },
       random,

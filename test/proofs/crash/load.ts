@@ -3,7 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isAppError } from '../../../src/core/errors.ts'
 import { createRandom, type Random } from '../simulation/plan/random.ts'
 import { contentIn, contentOf, pickSize, sha256, uploadRequest } from './content.ts'
+import { Folders } from './folders.ts'
 import type { Instance } from './instances.ts'
+import { isMarker, pathOf, pickFileName, pickName, pickPair } from './names.ts'
 import { ResumableLoad } from './resumable/load.ts'
 import type { PassingTime } from './resumable/passing-time.ts'
 import { ABSENT, type Content, type Oracle, type OpenWrite } from './oracle.ts'
@@ -35,10 +37,6 @@ export interface LoadOptions {
 
 const WORKERS_PER_USER = 3
 
-/** Names that all workers of a user write to at once, and those that only one does. */
-const HOT_NAMES = ['hot-0', 'hot-1', 'hot-2'] as const
-const OWN_NAMES = ['a', 'b', 'c', 'd'] as const
-
 /** A COMMIT that was on its way to the database when its instance died takes effect within that time. */
 const GRACE_MS = 3_000
 
@@ -51,6 +49,7 @@ export class Load {
   readonly #options: LoadOptions
   readonly #agent = new Agent({ keepAlive: true })
   readonly #resumable: ResumableLoad
+  readonly #folders: Folders
   #uploads = 0
   #isOver = false
 
@@ -63,6 +62,12 @@ export class Load {
       expectNoDefect: (outcome) => this.#expectNoDefect(outcome),
       isOver: () => this.#isOver,
     })
+    this.#folders = new Folders({
+      ...options,
+      send: (user, request) => this.#send(user, request),
+      settle: (write, outcome) => this.#settle(write, outcome),
+      graceMs: GRACE_MS,
+    })
   }
 
   /** Works until `finish` is called; then resolves when all that was begun is over. */
@@ -71,7 +76,7 @@ export class Load {
     const workers = world.users.flatMap((user, at) =>
       Array.from({ length: WORKERS_PER_USER }, (_, n) => {
         const random = createRandom(seed + 100 * at + n)
-        return this.#work({ user, random, prefix: `own-${n}-` })
+        return this.#work({ user, random, folder: `own-${n}/` })
       }),
     )
     await Promise.all([...workers, this.#sweep(), this.#passTime()])
@@ -88,7 +93,7 @@ export class Load {
     const random = createRandom(seed)
     const ids: string[] = []
     for (let n = 0; n < count; n++) {
-      const name = `left-${n}`
+      const name = `left/${n}`
       ids.push(await this.#resumable.leave({ user, name, random, isContended: false }))
     }
     return ids
@@ -99,7 +104,7 @@ export class Load {
     await this.#resumable.finishLeft()
     const { oracle, tally, world } = this.#options
     for (const file of oracle.files()) {
-      const [userId = '', name = ''] = file.split('/')
+      const { userId, name } = partsOf(file)
       const user = world.users.find((user) => user.userId === userId) ?? world.users[0]
       const { outcome } = await this.#read(user, name)
       const status = outcome.kind === 'reply' ? outcome.status : 0
@@ -114,7 +119,7 @@ export class Load {
     const { world, oracle } = this.#options
     const files = oracle.files()
     for (let reads = 0; reads < 3 && files.length > 0; reads++) {
-      const [userId, name = ''] = (files[random.below(files.length)] ?? '').split('/')
+      const { userId, name } = partsOf(files[random.below(files.length)] ?? '')
       const user = world.users.find((user) => user.userId === userId)
       if (user !== undefined) await this.#read(user, name, instance)
     }
@@ -126,10 +131,12 @@ export class Load {
       const kind = random.next()
       if (kind < 0.3) await this.#upload(worker)
       else if (kind < 0.45) await this.#resumable.upload(fileOfWorker(worker))
-      else if (kind < 0.53) await this.#remove(worker)
-      else if (kind < 0.6) await this.#rename(worker)
-      else if (kind < 0.66) await this.#restore(worker)
-      else if (kind < 0.83) await this.#read(worker.user, anyName(worker))
+      else if (kind < 0.51) await this.#remove(worker)
+      else if (kind < 0.56) await this.#rename(worker)
+      else if (kind < 0.62) await this.#restore(worker)
+      else if (kind < 0.66) await this.#folders.move(worker)
+      else if (kind < 0.68) await this.#folders.clear(worker)
+      else if (kind < 0.83) await this.#read(worker.user, nameOf(worker))
       else if (kind < 0.92) await this.#readRange(worker)
       else if (kind < 0.97) await this.#list(worker.user)
       else await this.#capacity(worker.user)
@@ -164,13 +171,14 @@ export class Load {
   async #upload(worker: Worker): Promise<void> {
     const { oracle, tally, seed } = this.#options
     const { user, random } = worker
-    const name = anyName(worker)
-    const content = contentOf(`${seed}/${this.#uploads++}`, pickSize(random))
+    const name = nameOf(worker)
+    const size = isMarker(name) ? 0 : pickSize(random)
+    const content = contentOf(`${seed}/${this.#uploads++}`, size)
     const digest = sha256(content)
     const write = oracle.begin(fileOf(user, name), [digest])
     const outcome = await this.#send(user, {
       ...uploadRequest(content, random),
-      path: pathOf(name),
+      path: pathOf(name, random),
     })
     const isFull = isStatus(outcome, 403) && codeOf(outcome) === 'capacity_exceeded'
     if (isFull || isGarbageRefusal(outcome)) {
@@ -188,11 +196,11 @@ export class Load {
 
   async #remove(worker: Worker): Promise<void> {
     const { oracle } = this.#options
-    const { user } = worker
-    const name = anyName(worker)
+    const { user, random } = worker
+    const name = nameOf(worker)
     const startedAt = performance.now()
     const write = oracle.begin(fileOf(user, name), [ABSENT])
-    const outcome = await this.#send(user, { method: 'DELETE', path: pathOf(name) })
+    const outcome = await this.#send(user, { method: 'DELETE', path: pathOf(name, random) })
     if (isStatus(outcome, 204)) write.acknowledge()
     else if (isStatus(outcome, 404)) {
       write.refuse()
@@ -200,18 +208,20 @@ export class Load {
     } else this.#settle(write, outcome)
   }
 
-  /** One of the versions that the name had, chosen by what the history lists. */
+  /** One of the versions that a file had, chosen by what the history lists. */
   async #restore(worker: Worker): Promise<void> {
     const { oracle, tally } = this.#options
     const { user, random } = worker
-    const name = anyName(worker)
-    const list = { method: 'GET', path: `/users/me/history?name=${name}&limit=5` }
+    const picked = nameOf(worker)
+    const isOwn = picked.startsWith(worker.folder)
+    const of = isOwn ? `prefix=${worker.folder}` : `name=${encodeURIComponent(picked)}`
+    const list = { method: 'GET', path: `/users/me/history?${of}&limit=5` }
     const listed = await this.#send(user, list)
     if (!isStatus(listed, 200) || listed.body === undefined) return this.#expectNoDefect(listed)
     const { versions } = json(listed) as { readonly versions: readonly Listed[] }
     const chosen = versions[random.below(versions.length)]
     if (chosen === undefined) return
-    const { version, sha256 } = chosen
+    const { version, sha256, name } = chosen
     const write = oracle.begin(fileOf(user, name), [sha256])
     const body = Buffer.from(JSON.stringify({ overwrite: true }))
     const headers = { 'content-type': 'application/json', 'content-length': String(body.length) }
@@ -231,10 +241,8 @@ export class Load {
   /** Between two names of which nobody else writes to either, so that both sides can be told. */
   async #rename(worker: Worker): Promise<void> {
     const { oracle } = this.#options
-    const { user, random, prefix } = worker
-    const at = random.below(OWN_NAMES.length)
-    const [from, to] = [at, (at + 1) % OWN_NAMES.length].map((at) => `${prefix}${OWN_NAMES[at]}`)
-    if (from === undefined || to === undefined) return
+    const { user, random, folder } = worker
+    const [from, to] = pickPair(folder, random)
     const startedAt = performance.now()
     const before = {
       from: oracle.allowed(fileOf(user, from), startedAt),
@@ -245,7 +253,7 @@ export class Load {
     const arrived = oracle.begin(fileOf(user, to), movable)
     const body = Buffer.from(JSON.stringify({ name: to, overwrite: true }))
     const headers = { 'content-type': 'application/json', 'content-length': String(body.length) }
-    const request = { method: 'PATCH', path: pathOf(from), headers, body: [body] }
+    const request = { method: 'PATCH', path: pathOf(from, random), headers, body: [body] }
     const outcome = await this.#send(user, request)
     if (isStatus(outcome, 200)) {
       const moved = outcome.body === undefined ? undefined : String(json(outcome)['sha256'])
@@ -297,7 +305,7 @@ export class Load {
   async #readRange(worker: Worker): Promise<void> {
     const { tally } = this.#options
     const { user, random } = worker
-    const name = anyName(worker)
+    const name = nameOf(worker)
     const whole = await this.#read(user, name)
     if (!isStatus(whole.outcome, 200) || whole.outcome.body === undefined) return
     const { body } = whole.outcome
@@ -395,8 +403,8 @@ export class Load {
 interface Worker {
   readonly user: WorldUser
   readonly random: Random
-  /** Of the names that are its own. */
-  readonly prefix: string
+  /** Of the files that are its own. */
+  readonly folder: string
 }
 
 interface Rename {
@@ -415,20 +423,22 @@ interface Listed {
 const EXPECTED: ReadonlySet<number> = new Set([200, 206, 404])
 
 function fileOfWorker(worker: Worker) {
-  const name = anyName(worker)
-  return { ...worker, name, isContended: !name.startsWith(worker.prefix) }
+  const name = pickFileName(worker.folder, worker.random)
+  return { ...worker, name, isContended: !name.startsWith(worker.folder) }
 }
 
-function anyName({ random, prefix }: Worker): string {
-  return random.chance(0.3) ? random.pick(HOT_NAMES) : `${prefix}${random.pick(OWN_NAMES)}`
+function nameOf({ random, folder }: Worker): string {
+  return pickName(folder, random)
 }
 
 function fileOf({ userId }: WorldUser, name: string): string {
   return `${userId}/${name}`
 }
 
-function pathOf(name: string): string {
-  return `/users/me/repo/${name}`
+/** As `fileOf` made it. */
+function partsOf(file: string) {
+  const at = file.indexOf('/')
+  return { userId: file.slice(0, at), name: file.slice(at + 1) }
 }
 
 function codeOf(reply: Reply): unknown {

@@ -78,6 +78,7 @@ function print({ tally, sweeps, seconds }: Figures): void {
     'resumable uploads that ended otherwise': JSON.stringify(tally.ended),
     'uploads refused because of the capacity or garbage': tally.refusedUploads,
     restores: tally.restores,
+    'folders moved or deleted': tally.changedFolders,
     'unknown outcomes': tally.unknownOutcomes,
     'answers 503': tally.unavailable,
     'checked reads': tally.checkedReads,

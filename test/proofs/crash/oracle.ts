@@ -90,6 +90,11 @@ export class Oracle {
     return `${file} holds ${content.slice(0, 12)} in place of ${words}`
   }
 
+  /** Whether no write to the file runs, nor may still have its effect. */
+  isQuiet(file: string): boolean {
+    return this.#of(file).every((write) => write.endedAt <= this.#now())
+  }
+
   files(): readonly string[] {
     return [...this.#writes.keys()]
   }

@@ -51,6 +51,8 @@ export class Tally {
   refusedUploads = 0
   /** Past versions that were made current again. */
   restores = 0
+  /** Folders that were moved or deleted whole. */
+  changedFolders = 0
   /** Writes of which nobody knows whether they took effect. */
   unknownOutcomes = 0
   /** Reads whose content was held against the oracle. */

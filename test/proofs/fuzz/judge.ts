@@ -22,8 +22,8 @@ export interface JudgeOptions {
   readonly effects: readonly (Effect | undefined)[]
   /** What is wrong with what a download of the kept file found, if anything is. */
   readonly judgeKept: (content: string) => string | undefined
-  /** The target of that download. */
-  readonly keptTarget: string
+  /** The targets of that download, in each spelling. */
+  readonly keptTargets: readonly string[]
   /** Holds answers of the public listener against its OpenAPI document. */
   readonly checkAnswer: AnswerCheck
 }
@@ -90,7 +90,7 @@ function judgeResponse(response: ReadResponse, answered: Answered): string | und
     return `${status} to what is no valid ${request.method}`
   const undocumented = isOwn ? undocumentedFault(response, request, options) : undefined
   if (undocumented !== undefined) return undocumented
-  const isDownload = request.method === 'GET' && request.target === options.keptTarget
+  const isDownload = request.method === 'GET' && options.keptTargets.includes(request.target)
   if (isDownload && status === 200 && response.isWhole) return options.judgeKept(sha256(body))
   return undefined
 }

@@ -1,3 +1,4 @@
+import { SPELLINGS } from '../../support/names/spellings.ts'
 import type { Random } from '../simulation/plan/random.ts'
 
 /** What the requests of a case are made of. */
@@ -10,7 +11,7 @@ export interface Subject {
   readonly kept: { readonly name: string; readonly etag: string }
   /** An upload that is unfinished before the case. */
   readonly upload: OpenUpload
-  /** A name that only this case uses. */
+  /** A name that only this case uses, of visible ASCII. */
   readonly fresh: string
 }
 
@@ -20,6 +21,15 @@ export interface OpenUpload {
   readonly offset: number
   /** `undefined` while it is deferred. */
   readonly length: number | undefined
+}
+
+/** The ways to write a name in a target. */
+export function spellings(name: string): readonly string[] {
+  return SPELLINGS.map(([, spell]) => spell(name))
+}
+
+export function spelled(name: string, random: Random): string {
+  return random.pick(SPELLINGS)[1](name)
 }
 
 /** Mostly none. */

@@ -4,7 +4,7 @@ import type { Random } from '../simulation/plan/random.ts'
 import { filePart, multipartBody } from '../../support/http/multipart-body.ts'
 import { message, someContent } from './message.ts'
 import { resumableRequest } from './resumable/resumable-requests.ts'
-import { someCondition, type Subject } from './subject.ts'
+import { someCondition, spelled, spellings, type Subject } from './subject.ts'
 
 export interface ValidRequest {
   readonly listener: 'public' | 'admin'
@@ -21,7 +21,8 @@ export function pickRequest(subject: Subject, random: Random): ValidRequest {
 
 /** A download of the kept file, by whose content an answer can be told from all others. */
 export function downloadOf({ cookie, kept }: Subject): Buffer {
-  return message({ line: `GET /users/me/repo/${kept.name}`, headers: [`Cookie: ${cookie}`] })
+  const [spelling] = spellings(kept.name)
+  return message({ line: `GET /users/me/repo/${spelling}`, headers: [`Cookie: ${cookie}`] })
 }
 
 /** Of the catalogue, but for those that open a session. */
@@ -102,7 +103,7 @@ function formRequest(subject: Subject, random: Random): Buffer {
 function otherRequest(subject: Subject, random: Random): Buffer {
   const { cookie, kept, userId } = subject
   const own = random.chance(0.9) ? [`Cookie: ${cookie}`] : []
-  const keptPath = `/users/${random.pick(['me', userId])}/repo/${kept.name}`
+  const keptPath = `/users/${random.pick(['me', userId])}/repo/${spelled(kept.name, random)}`
   const json = [...own, 'Content-Type: application/json']
   return random.pick<() => Buffer>([
     () =>
@@ -121,7 +122,7 @@ function otherRequest(subject: Subject, random: Random): Buffer {
     () => message({ line: `DELETE /users/me/repo/${someName(subject, random)}`, headers: own }),
     () =>
       message({
-        line: `PATCH /users/me/repo/${kept.name}`,
+        line: `PATCH /users/me/repo/${spelled(kept.name, random)}`,
         headers: json,
         body: Buffer.from(
           random.pick([
@@ -133,7 +134,7 @@ function otherRequest(subject: Subject, random: Random): Buffer {
           ]),
         ),
       }),
-    () => message({ line: `GET /users/me/repo?prefix=k&order=-size&limit=3`, headers: own }),
+    () => message({ line: `GET /users/me/repo${random.pick(LISTINGS)}`, headers: own }),
     () => message({ line: 'GET /users/me/access-tokens?limit=2', headers: own }),
     () =>
       message({
@@ -168,7 +169,7 @@ function otherRequest(subject: Subject, random: Random): Buffer {
       }),
     () =>
       message({
-        line: `${random.pick(['GET', 'PUT', 'POST', 'HEAD'])} /links/${random.pick(SECRETS)}${random.pick(['', '/a', '/archive/', '/uploads/', '/uploads/a'])}`,
+        line: `${random.pick(['GET', 'PUT', 'POST', 'HEAD'])} /links/${random.pick(SECRETS)}${random.pick(['', '/a', '/a/b/', '/../a', '?format=zip', '/archive/', '/uploads/', '/uploads/a'])}`,
         headers: random.pick([[], ['Accept: text/html'], ['Authorization: Basic YTpi']]),
       }),
     () => message({ line: `GET /users/me/changes${random.pick(CURSORS)}`, headers: own }),
@@ -208,11 +209,19 @@ const PAST_FILES = ['', '?limit=2', '?prefix=k&limit=1', '?name=k'] as const
 const VERSIONS = ['019ab1c2-7d3e-7c41-9a55-0f6d1b2c3d4e', 'a', '%00'] as const
 
 /** They change no file, since the judge would not know. */
+const LISTINGS = [
+  '?prefix=k&order=-size&limit=3',
+  '?prefix=kept/&delimiter=/&limit=3',
+  '?prefix=f-1%2F&delimiter=%2F',
+] as const
+
 const BATCHES = [
   '{"operations":[{"op":"delete","name":"none","ignore_missing":true}]}',
   '{"operations":[{"op":"rename","name":"none","new_name":"k","if_match":"*","overwrite":true}]}',
   '{"operations":[{"op":"update","name":"none","keep":true,"ignore_missing":true},{"op":"restore","version":"a"}]}',
   '{"operations":[{"op":"update","name":"none","expires_at":"2100-01-01T00:00:00Z","visibility":"users"}]}',
+  '{"operations":[{"op":"rename","prefix":"none/","new_prefix":"moved/","overwrite":true}]}',
+  '{"operations":[{"op":"delete","prefix":"none/a/","ignore_missing":true},{"op":"delete","prefix":"none/"}]}',
 ] as const
 
 const SECRETS = [`crl_${'A'.repeat(43)}`, 'none', '%00'] as const
@@ -253,7 +262,7 @@ function adminRequest({ adminToken }: Subject, random: Random): Buffer {
 
 function someName({ kept, fresh }: Subject, random: Random): string {
   const query = random.chance(0.1) ? '?visibility=public' : ''
-  return `${random.chance(0.4) ? kept.name : fresh}${query}`
+  return `${spelled(random.chance(0.4) ? kept.name : fresh, random)}${query}`
 }
 
 function someDescription(random: Random): string[] {

@@ -6,6 +6,7 @@ import { bytesOf, exchange, type ExchangeOptions } from './exchange.ts'
 import { buildCase, type FuzzCase } from './fuzz-case.ts'
 import { judge } from './judge.ts'
 import type { AnswerCheck } from '../../openapi/answer-check.ts'
+import { spellings } from './subject.ts'
 import type { FuzzTally } from './tally.ts'
 import { type ReadRequest, readRequests } from './request-reader.ts'
 import type { ReadResponse } from './response-reader.ts'
@@ -23,7 +24,7 @@ export interface WorkerOptions extends Omit<ExchangeOptions, 'port'> {
   readonly checkAnswer: AnswerCheck
 }
 
-const KEPT = 'kept'
+const KEPT = 'kept/caf\u00e9 100%?#+'
 
 /** A write of which nobody knows whether it took effect has done so by then, or never. */
 const GRACE_MS = 3_000
@@ -49,6 +50,7 @@ export class Worker {
   case(number: number): FuzzCase {
     const { seed, userId, cookie, adminToken } = this.#options
     const kept = { name: KEPT, etag: this.#etag }
+    const fresh = `f-${number}${['', '/b', '/uploads/b', '/b/'][number % 4]}`
     return buildCase({
       seed,
       number,
@@ -58,7 +60,7 @@ export class Worker {
         adminToken,
         kept,
         upload: this.#uploads.open,
-        fresh: `f-${number}`,
+        fresh,
       },
     })
   }
@@ -76,7 +78,7 @@ export class Worker {
     const connection = readRequests(bytes)
     const isPublic = fuzzCase.listener === 'public'
     const effects = connection.requests.map((request) =>
-      isPublic ? effectOf(request, (name) => this.#now(name)) : undefined,
+      isPublic ? effectOf(request, this.#files()) : undefined,
     )
     const writes = effects.map((effect) =>
       beginAll(this.#oracle, { userId, effect: effect ?? new Map() }),
@@ -92,7 +94,7 @@ export class Worker {
       connection,
       effects,
       judgeKept: (content) => this.#oracle.judge({ file: `${userId}/${KEPT}`, content, startedAt }),
-      keptTarget: `/users/me/repo/${KEPT}`,
+      keptTargets: spellings(KEPT).map((spelling) => `/users/me/repo/${spelling}`),
       checkAnswer: this.#options.checkAnswer,
     })
     this.#findings.push(...faults)
@@ -113,8 +115,15 @@ export class Worker {
     this.#findings = []
   }
 
-  #now(name: string): readonly string[] {
-    return [...this.#oracle.allowed(`${this.#options.userId}/${name}`, performance.now())]
+  /** What each file that was ever written may hold now, by name. */
+  #files(): ReadonlyMap<string, readonly string[]> {
+    const now = performance.now()
+    const start = `${this.#options.userId}/`
+    return new Map(
+      this.#oracle
+        .files()
+        .map((file) => [file.slice(start.length), [...this.#oracle.allowed(file, now)]]),
+    )
   }
 
   /** Holds the listing and the content of every file against the oracle, and makes the files as they were before. */

@@ -32,7 +32,7 @@ export const operations = fc.array(
     kind: fc.oneof(...weighted),
     /** The upload or claim, counted from the last one. */
     target: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat(4) }),
-    name: fc.constantFrom('a', 'b', 'c'),
+    name: fc.constantFrom('a', 'a/b', 'c d/\u00fc %?#'),
     bytes: fc.oneof(fc.nat(60), fc.constantFrom(0, 1, 100, 101)),
     flag: fc.boolean(),
     other: fc.integer({ min: 0, max: 3 }),

@@ -1,4 +1,5 @@
 import { NEVER } from '../../../../src/core/files/file.ts'
+import type { FileName } from '../../../../src/core/files/file-name.ts'
 import type { CommittedUpload, CommitUpload } from '../../../../src/core/uploads/upload-ledger.ts'
 import type { ChangeFiles, DeleteFile } from '../../../../src/core/files/file-ledger.ts'
 import {
@@ -70,6 +71,7 @@ export function applyCommit(applied: Applied, committed: Committed): void {
   demand(demands !== 'a file' || old !== undefined, 'I2', 'made a file against If-Match')
   const ownReserved = applied.before.uploads.find((row) => row.version === version)?.reserved_bytes
   const size = content.bytes.length
+  assertMayHold(name, size)
   const metadata = storedMetadata(metadataBytes, old)
   const bytes = countedOf({ size, metadata })
   const evicting = { userId, version, name, evict, bytes, credential, evicted: answer.evicted }
@@ -222,6 +224,7 @@ function performUpdate(
   const isMoved = newName !== name
   const displaced = isMoved ? currentFile(user, { name: newName, now }) : undefined
   demand(displaced === undefined || change.overwrite, 'I2', 'renamed over a file')
+  assertMayHold(newName, old.size)
   const isLate = change.expiresAt !== undefined && expiresAt <= now
   demand(!isLate, 'I2', 'set an expiry that is over')
   const events: FileEvent[] = isMoved ? [...endExpired(applied, { userId, name: newName })] : []
@@ -264,11 +267,17 @@ function performRestore(
   const old = currentFile(user, { name: fileName, now })
   demand(user.status === 'active', 'I2', `restored for a user who is ${user.status}`)
   demand(old === undefined || overwrite, 'I2', 'restored over a file')
+  assertMayHold(fileName, size)
   const events = endExpired(applied, { userId, name: fileName })
   const isKept = old?.isKept ?? false
   const file = { version, size, sha256, updatedAt: at, expiresAt, isKept, metadata }
   model.put(userId, { name: fileName, file })
   return [...events, { type: 'file.restored', name: fileName, file }]
+}
+
+/** The marker of a folder has no content. */
+function assertMayHold(name: FileName, size: number): void {
+  demand(size === 0 || !name.endsWith('/'), 'I2', `${name} has content`)
 }
 
 interface Fitting {

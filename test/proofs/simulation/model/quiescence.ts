@@ -1,4 +1,4 @@
-import { startOperation } from '../world/client.ts'
+import { startNamed } from '../world/client.ts'
 import { sweep } from './conduct.ts'
 import {
   BELIEVED_MS,
@@ -116,8 +116,8 @@ async function readEverything(world: World, step: () => Promise<boolean>): Promi
   if (instance === undefined) return
   model.userIds().forEach((userId, user) => {
     for (const name of model.user(userId).files.keys()) {
-      const action = { kind: 'get', process: 0, user, file: Number(name.split('-')[1]) } as const
-      const run = (): void => startOperation(world, action, instance)
+      const action = { kind: 'get', process: 0, user, file: 0 } as const
+      const run = (): void => startNamed({ world, instance, fileName: name }, action)
       timeline.add({ after: 0, label: 'last reads', run })
     }
   })

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { EVERY_FILE, FEW_FILES } from './names.ts'
 import type { PlannedFault } from '../world/faults.ts'
 import {
   BASE_CAPACITY,
@@ -146,7 +147,7 @@ export interface BatchedAction {
 const process = fc.nat({ max: 2 })
 // Mostly the same user and file, so that operations meet.
 const user = fc.constantFrom(0, 0, 0, 1)
-const file = fc.constantFrom(0, 0, 0, 1, 1, 2, 2, 3)
+const file = fc.constantFrom(0, 0, 0, 1, 1, 2, 2, 3, 4)
 
 const size = fc.oneof(
   fc.constantFrom(0, 1, PART_SIZE - 1, PART_SIZE, PART_SIZE + 1, 3 * PART_SIZE, MAX_FILE_SIZE + 1),
@@ -289,7 +290,7 @@ const rolling: fc.Arbitrary<Action> = fc.oneof(
       ...uploading,
       file: fc.nat({ max: 3 }),
       size: fc.integer({ min: PART_SIZE, max: 3 * PART_SIZE }),
-      evict: fc.constantFrom(undefined, 'file-', 'file-', 'file-1'),
+      evict: fc.constantFrom(undefined, EVERY_FILE, EVERY_FILE, FEW_FILES),
     }),
   },
   { weight: 3, arbitrary: retain },

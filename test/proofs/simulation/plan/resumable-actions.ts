@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { EVERY_FILE, FEW_FILES } from './names.ts'
 import {
   CLIENT_IDLE_MS,
   FREE_METADATA_BYTES,
@@ -74,7 +75,7 @@ const upload = fc.constantFrom(0, 0, 0, 1, 2, 3)
 /** None, one of the files, or all of them. */
 export const evict = fc.oneof(
   { weight: 1, arbitrary: fc.constant(undefined) },
-  { weight: 1, arbitrary: fc.constantFrom('file-1', 'file-', 'file-', 'file-') },
+  { weight: 1, arbitrary: fc.constantFrom(FEW_FILES, EVERY_FILE, EVERY_FILE, EVERY_FILE) },
 )
 
 /** For ever, or until it meets the next operations, or a sweep. */
@@ -114,7 +115,7 @@ export const create: fc.Arbitrary<CreateAction> = fc.record({
   kind: fc.constant('create'),
   process,
   user: fc.constantFrom(0, 0, 0, 1),
-  file: fc.constantFrom(0, 0, 1, 2),
+  file: fc.constantFrom(0, 0, 0, 1, 1, 2, 2, 4),
   size: fc.oneof(
     fc.constantFrom(0, 1, PART_SIZE, 2 * PART_SIZE, 3 * PART_SIZE),
     fc.nat({ max: PART_SIZE }),

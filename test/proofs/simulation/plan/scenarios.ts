@@ -5,6 +5,7 @@ import {
   PART_SIZE,
   UPLOAD_LIFETIMES_MS,
 } from './parameters.ts'
+import { EVERY_FILE } from './names.ts'
 import type { Plan, Scenarios, Step } from './plan.ts'
 import { RESUMABLE_SCENARIOS } from './resumable-scenarios.ts'
 import {
@@ -126,12 +127,12 @@ export const FILE_SCENARIOS: Scenarios = {
   'two uploads that evict at once': [
     now(upload({ size: 150 })),
     later(upload({ size: 150, file: 1 })),
-    later(upload({ size: 200, file: 2, evict: 'file-' })),
-    now(upload({ size: 190, file: 3, evict: 'file-', process: 1 })),
+    later(upload({ size: 200, file: 2, evict: EVERY_FILE })),
+    now(upload({ size: 190, file: 3, evict: EVERY_FILE, process: 1 })),
   ],
   'an upload that evicts while its victim becomes kept': [
     now(upload({ size: 300 })),
-    later(upload({ size: 240, file: 1, evict: 'file-' })),
+    later(upload({ size: 240, file: 1, evict: EVERY_FILE })),
     soon(retain({ isKept: true, process: 1 })),
   ],
   'a file that expires, its name and its sweep': [

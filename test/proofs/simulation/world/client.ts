@@ -1,8 +1,8 @@
 import { AppError, isAppError } from '../../../../src/core/errors.ts'
 import type { ErrorCode } from '../../../../src/core/error-codes.ts'
 import {
+  type FileName,
   type FileNamePrefix,
-  parseFileName,
   parseFileNamePrefix,
 } from '../../../../src/core/files/file-name.ts'
 import {
@@ -23,6 +23,7 @@ import { bytesOf } from '../../../support/objects.ts'
 import { incomingOf } from './incoming.ts'
 import { currentFile, type ModelUser } from '../model/model.ts'
 import { contentOf, digest, metadataOf, type Operation } from '../plan/operation.ts'
+import { nameOf, sizeFor } from '../plan/names.ts'
 import { MAX_FILES, MAX_OPERATION_MS } from '../plan/parameters.ts'
 import type { CreateAction } from '../plan/resumable-actions.ts'
 import type {
@@ -43,9 +44,20 @@ export function userIdOf(user: number): UserId {
 
 /** Has a client ask an instance for something of a file, and holds its answer against the model. */
 export function startOperation(world: World, action: FileAction, instance: Instance): void {
-  const fileName = parseFileName(`file-${action.file}`)
+  startNamed({ world, instance, fileName: nameOf(action.file) }, action)
+}
+
+interface StartNamed {
+  readonly world: World
+  readonly instance: Instance
+  readonly fileName: FileName
+}
+
+/** As `startOperation`, for a file that a plan has no number for. */
+export function startNamed({ world, instance, fileName }: StartNamed, action: FileAction): void {
   const id = world.operations.length
-  const content = action.kind === 'upload' ? contentOf(id, action.size) : undefined
+  const content =
+    action.kind === 'upload' ? contentOf(id, sizeFor(fileName, action.size)) : undefined
   const credential = 'credential' in action ? action.credential : undefined
   const userId = userIdOf(action.user)
   const asked = { action, userId, fileName, content, version: undefined, credential }
@@ -164,7 +176,7 @@ async function request(client: Client, action: FileAction): Promise<void> {
       await repository.remove({ subject: caller, name })
       return
     case 'rename': {
-      const newName = parseFileName(`file-${action.to}`)
+      const newName = nameOf(action.to)
       const { overwrite } = action
       await repository.change({ subject: caller, name, newName, overwrite, visibility: undefined })
       return
@@ -192,8 +204,8 @@ async function batch({ operation, repository, history }: Client, action: BatchAc
   const versions = hasRestore ? await pastVersions({ operation, history }) : []
   const operations = action.operations.flatMap((each): readonly FileOperation[] => {
     const { op, overwrite, ignoresMissing } = each
-    const name = parseFileName(`file-${each.file}`)
-    const newName = op === 'rename' ? parseFileName(`file-${each.to}`) : undefined
+    const name = nameOf(each.file)
+    const newName = op === 'rename' ? nameOf(each.to) : undefined
     const isKept = op === 'keep' ? overwrite : undefined
     if (op === 'remove') return [{ op: 'delete', name, ignoresMissing }]
     if (op === 'restore') {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AppError, isAppError } from '../../../../src/core/errors.ts'
-import { parseFileName } from '../../../../src/core/files/file-name.ts'
+import { nameOf, sizeFor } from '../plan/names.ts'
 import type { Appended } from '../../../../src/core/resumable/resumable-uploads.ts'
 import { authorized } from '../../../support/caller.ts'
 import { never } from '../../../support/objects.ts'
@@ -23,8 +23,8 @@ import type { Instance, World } from './world.ts'
 
 /** Has a client create an upload, with content at once if the action says so. */
 export function startCreation(world: World, action: CreateAction, instance: Instance): void {
-  const content = contentOf(world.operations.length, action.size)
-  const fileName = parseFileName(`file-${action.file}`)
+  const fileName = nameOf(action.file)
+  const content = contentOf(world.operations.length, sizeFor(fileName, action.size))
   const { credential } = action
   const userId = userIdOf(action.user)
   const asked = { action, userId, fileName, content, version: undefined, credential }
