@@ -52,6 +52,9 @@ describe('the operations', () => {
     expect(effectOf(deletion, update)).toEqual({ kind: 'grows', rows: 2 })
     const moving = [{ op: 'update', newName: 'b' }, { op: 'restore' }]
     expect(effectOf(...moving, update)).toEqual({ kind: 'grows', rows: 5 })
+    const [deletions, renames] = [{ op: 'delete-prefix' }, { op: 'rename-prefix' }]
+    expect(effectOf(deletion, deletions)).toEqual({ kind: 'ends', rows: 1_001 })
+    expect(effectOf(deletions, renames)).toEqual({ kind: 'grows', rows: 2_000 })
   })
 
   it('ask for space before each write, and before no read', async () => {

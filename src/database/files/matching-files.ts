@@ -34,9 +34,10 @@ export class MatchingFiles {
     const isComplete =
       this.#read.some((read) => prefix.startsWith(read)) || (await this.#loadAll(held, prefix))
     const files = held.filesWith(prefix)
-    if (!isComplete) throw tooMany(held.matchedOf(prefix, await this.#count(prefix)))
-    if (files.length > this.#left) throw tooMany(files.length)
-    this.#left -= files.length
+    const matched = isComplete ? files.length : held.matchedOf(prefix, await this.#count(prefix))
+    if (matched > this.#left) throw tooMany(matched)
+    if (!isComplete) throw tooManyRows(matched)
+    this.#left -= matched
     return files
   }
 
@@ -100,8 +101,20 @@ interface MatchingOptions {
 }
 
 function tooMany(matched: number): AppError {
-  const detail =
-    `A batch changes at most ${MAX_OPERATIONS} files. The prefix of this operation matches ${matched}` +
-    `${matched < MAX_MATCHED ? '' : ' or more'}, and the batch has other operations that count.`
+  return refusal(
+    `A batch changes at most ${MAX_OPERATIONS} files. The prefix of this operation matches ${matched}.`,
+    matched,
+  )
+}
+
+/** Of files that have expired and are not yet removed, or of prefixes that begin with one another. */
+function tooManyRows(matched: number): AppError {
+  return refusal(
+    `The prefixes of a batch match at most ${MAX_MATCHED} names, those of expired files included.`,
+    matched,
+  )
+}
+
+function refusal(detail: string, matched: number): AppError {
   return new AppError('invalid_parameter', detail, { facts: { parameter: 'operations', matched } })
 }

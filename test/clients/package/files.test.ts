@@ -207,6 +207,17 @@ describe('files', () => {
     expect(folders?.folders).toContainEqual({ prefix: 'list-', file_count: 3, size: 18 })
     expect(folders?.files.map(({ name }) => name)).toContain('other')
 
+    const moved = await client.files.batch([
+      { op: 'rename', prefix: 'list-', new_prefix: 'list-moved/' },
+      { op: 'rename', prefix: 'list-moved/', new_prefix: 'list-' },
+      { op: 'delete', prefix: 'list-none', ignore_missing: true },
+    ])
+    expect(moved.results.map(({ matched }) => matched)).toEqual([3, 3, 0])
+    const inTheWay = [{ op: 'rename', prefix: 'list-a', new_prefix: 'list-b' }] as const
+    expect(await errorOf(client.files.batch(inTheWay))).toMatchObject({
+      code: 'file_exists',
+      problem: { operation: 0, name: 'list-b' },
+    })
     const file = await client.files.get('list-a')
     expect(file).toMatchObject({ name: 'list-a', visibility: 'private', keep: false })
     expect(await errorOf(client.files.get('list-'))).toMatchObject({ code: 'not_found' })

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { parseFileName } from '../../../src/core/files/file-name.ts'
+import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import type { Version } from '../../../src/core/objects/object-key.ts'
 import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import { type Account, LONG_MS, type LedgerHarness, openAccount, outcomeOf } from './fixture.ts'
@@ -109,6 +109,27 @@ export function ledgerNarrowEndsContract(
           const caller = { userId, userCreatedAt, credential: THIEF }
           const operations = [{ op: 'delete', name: parseFileName(file) }] as const
           await harness.ledger.changeFiles({ ...caller, operations })
+        },
+      ],
+      [
+        'by its prefix deletes',
+        async (file: string) => {
+          const { userId, userCreatedAt } = account
+          const caller = { userId, userCreatedAt, credential: THIEF }
+          const prefix = parseFileNamePrefix(file.slice(0, -1))
+          const operations = [{ op: 'delete-prefix', prefix }] as const
+          await harness.ledger.changeFiles({ ...caller, operations })
+        },
+      ],
+      [
+        'replaces by a rename of a prefix',
+        async (file: string) => {
+          await put('my-file', 1, THIEF)
+          const { userId, userCreatedAt } = account
+          const caller = { userId, userCreatedAt, credential: THIEF }
+          const [prefix, newPrefix] = [parseFileNamePrefix('my-file'), parseFileNamePrefix(file)]
+          const rename = { op: 'rename-prefix', prefix, newPrefix, overwrite: true } as const
+          await harness.ledger.changeFiles({ ...caller, operations: [rename] })
         },
       ],
     ])('spares for a day what it %s and others had stored', async (_how, end) => {

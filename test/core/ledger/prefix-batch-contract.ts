@@ -140,6 +140,10 @@ export function ledgerPrefixBatchContract(
       expect(await refusalOf(batch(...left, remove('a-011')))).toMatchObject(many(100, 4))
       expect((await batch(...left)).matched).toEqual([100, undefined, undefined, 870])
       expect((await account.list({ prefix: 'a-' })).length).toBe(102)
+      await harness.addFiles(account.userId, { prefix: 'e-', count: 1_000, since: 1 })
+      const thousand = remove('e-')
+      expect(await refusalOf(batch(thousand, single('b-3', 'b-4')))).toMatchObject(many(1_000, 0))
+      expect((await batch(thousand)).matched).toEqual([1_000])
       await isSound()
     })
 

@@ -96,9 +96,10 @@ export async function mostRowsRead(database: Database, maxScanned: number): Prom
 export async function openFolder(
   database: Database,
   text: '' | 'x/' | 'x/6/',
+  more: Kind = {},
 ): Promise<Pick<ListedFiles, 'prefixes'> & { readonly rows: number }> {
   const prefix = parseFileNamePrefix(text)
-  const kind = { userId: FOLDERS, prefix, limit: 11, rollUp: { delimiter: '/', prefix } }
+  const kind = { userId: FOLDERS, prefix, limit: 11, rollUp: { delimiter: '/', prefix }, ...more }
   const { plan, found } = await explainListing(database, COUNTING, kind)
   return { prefixes: found?.prefixes ?? [], rows: rowsOf(plan) }
 }

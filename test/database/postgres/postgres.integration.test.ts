@@ -392,6 +392,8 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     // One search for each, and one that finds no more.
     expect(await openFolder(listed, 'x/')).toEqual({ prefixes, rows: 8 })
     expect(await openFolder(listed, '')).toEqual({ prefixes: ['x/'], rows: 1 })
+    const counted = await openFolder(listed, 'x/', { countsFolders: true })
+    expect(counted).toEqual({ prefixes, rows: 8 + 7 * 1_001 })
     // Eleven files and the next one, each with its row.
     expect(await openFolder(listed, 'x/6/')).toEqual({ prefixes: [], rows: 24 })
     await listed.close()

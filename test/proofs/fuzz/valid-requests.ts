@@ -219,6 +219,7 @@ const BATCHES = [
   '{"operations":[{"op":"delete","name":"none","ignore_missing":true}]}',
   '{"operations":[{"op":"rename","name":"none","new_name":"k","if_match":"*","overwrite":true}]}',
   '{"operations":[{"op":"update","name":"none","keep":true,"ignore_missing":true},{"op":"restore","version":"a"}]}',
+  '{"operations":[{"op":"rename","prefix":"none/","new_prefix":"k/","ignore_missing":true},{"op":"delete","prefix":"none/"}]}',
   '{"operations":[{"op":"update","name":"none","expires_at":"2100-01-01T00:00:00Z","visibility":"users"}]}',
   '{"operations":[{"op":"rename","prefix":"none/","new_prefix":"moved/","overwrite":true}]}',
   '{"operations":[{"op":"delete","prefix":"none/a/","ignore_missing":true},{"op":"delete","prefix":"none/"}]}',

@@ -136,7 +136,7 @@ export interface BatchAction {
 }
 
 export interface BatchedAction {
-  readonly op: 'remove' | 'rename' | 'keep' | 'restore'
+  readonly op: 'remove' | 'rename' | 'keep' | 'restore' | 'move' | 'remove all'
   readonly file: number
   readonly to: number
   readonly past: number
@@ -192,6 +192,13 @@ const retain: fc.Arbitrary<RetainAction> = fc.record({
   metadataBytes: resumable.metadataBytes,
 })
 
+const batchedOp: fc.Arbitrary<BatchedAction['op']> = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom('remove', 'rename', 'keep') },
+  { weight: 4, arbitrary: fc.constant('restore') },
+  { weight: 2, arbitrary: fc.constant('move') },
+  { weight: 1, arbitrary: fc.constant('remove all') },
+)
+
 const batch: fc.Arbitrary<BatchAction> = fc.record({
   kind: fc.constant('batch'),
   process,
@@ -199,7 +206,7 @@ const batch: fc.Arbitrary<BatchAction> = fc.record({
   file,
   operations: fc.array(
     fc.record({
-      op: fc.constantFrom('remove', 'rename', 'keep', 'restore', 'restore'),
+      op: batchedOp,
       file,
       to: file,
       past: fc.constantFrom(0, 0, 1, 2),

@@ -11,7 +11,7 @@ import {
   type MetadataPatch,
 } from '../../../../src/core/files/metadata.ts'
 import type { CommittedUpload } from '../../../../src/core/uploads/upload-ledger.ts'
-import type { FileOperation } from '../../../../src/core/files/operation.ts'
+import type { BatchOperation } from '../../../../src/core/files/operation.ts'
 import type { Precondition } from '../../../../src/core/files/precondition.ts'
 import { MissingObject, type OpenedFile } from '../../../../src/core/files/open-content.ts'
 import type { Repository } from '../../../../src/core/repository.ts'
@@ -202,12 +202,20 @@ async function batch({ operation, repository, history }: Client, action: BatchAc
   const caller = authorized(operation)
   const hasRestore = action.operations.some(({ op }) => op === 'restore')
   const versions = hasRestore ? await pastVersions({ operation, history }) : []
-  const operations = action.operations.flatMap((each): readonly FileOperation[] => {
+  const operations = action.operations.flatMap((each): readonly BatchOperation[] => {
     const { op, overwrite, ignoresMissing } = each
     const name = nameOf(each.file)
     const newName = op === 'rename' ? nameOf(each.to) : undefined
     const isKept = op === 'keep' ? overwrite : undefined
     if (op === 'remove') return [{ op: 'delete', name, ignoresMissing }]
+    if (op === 'remove all') {
+      return [{ op: 'delete-prefix', prefix: parseFileNamePrefix('file-'), ignoresMissing }]
+    }
+    if (op === 'move') {
+      const prefix = parseFileNamePrefix(name)
+      const newPrefix = parseFileNamePrefix(`file-${each.to}`)
+      return [{ op: 'rename-prefix', prefix, newPrefix, overwrite, ignoresMissing }]
+    }
     if (op === 'restore') {
       const version = versions[each.past % versions.length]?.version
       return version === undefined ? [] : [{ op, version, name, overwrite }]
