@@ -2,9 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { download, upload } from '../../http/fixture.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { describeInBrowser } from '../fixture.ts'
+import { expectSound, NARROW } from '../looks.ts'
 import { confirm, openWithOperatorPage, visitAsOperator } from './fixture.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>\u202egpj.exe'
+
+const parentOf = (name: string): string => name.slice(0, name.lastIndexOf('/') + 1)
 
 describeInBrowser('the files of a user, as the operator sees them', (browser) => {
   let service: TestService
@@ -52,6 +55,29 @@ describeInBrowser('the files of a user, as the operator sees them', (browser) =>
     await page.getByRole('link', { name: user.userId }).click()
     await page.getByRole('button', { name: 'Show', exact: true }).click()
     await page.getByRole('button', { name: /^Restore Annual report/ }).waitFor()
+  })
+
+  it('are shown with their folders below their names, and deleted by both', async () => {
+    const long = `Trip/Day 1/${'a long way '.repeat(8)}/a #1?.jpg`
+    for (const name of [long, 'Trip/a.jpg', 'a.jpg']) await put(name)
+    await put('Trip/Empty/', '')
+    const page = await openFiles()
+    await expect
+      .poll(() => page.locator('.rows .name').allTextContents())
+      .toEqual([`a #1?.jpg${parentOf(long)}`, 'Empty/Trip/', 'a.jpgTrip/', 'a.jpg'])
+    await expectSound(page)
+    await page.setViewportSize(NARROW)
+    const tooHigh = `[...document.querySelectorAll('.row')].filter((row) => row.scrollHeight > row.clientHeight + 1).length`
+    expect(await page.evaluate(tooHigh)).toBe(0)
+    for (const name of [long, 'Trip/Empty/', 'Trip/a.jpg']) {
+      await page.getByRole('button', { name: `Delete ${name}` }).click()
+      await confirm(page, 'Delete')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      expect((await download(service, { user, name })).status).toBe(404)
+    }
+    expect(await page.locator('.rows .name').allTextContents()).toEqual(['a.jpg'])
+    await page.getByRole('searchbox').fill('Trip/')
+    await page.getByText('No name contains “Trip/”').waitFor()
   })
 
   it('are searched no longer than their view is open', async () => {

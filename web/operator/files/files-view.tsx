@@ -33,7 +33,7 @@ export function FilesView({ page, userId }: { readonly page: Page; readonly user
         </a>
         <Search
           label={words.find}
-          maxLength={255}
+          maxLength={1_024}
           onSearch={(text) => void page.toasts.attempt(() => list.load({ contains: text, order }))}
         />
         <SortField

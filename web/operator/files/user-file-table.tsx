@@ -95,12 +95,19 @@ interface FileRowProps {
 
 function FileRow({ file, index, onDelete }: FileRowProps) {
   const { name, size, updated_at: changed, visibility, media_type: type } = file
+  const isMarker = name.endsWith('/')
+  const folder = name.slice(0, name.lastIndexOf('/', name.length - 2) + 1)
   return (
     <div class="row" role="row" aria-rowindex={index + 2}>
       <div class="cell cell-name" role="cell">
-        <KindIcon kind={kindOf(name, type)} />
-        <span class="name" title={visibleText(name)}>
-          <ShownName name={name} />
+        <KindIcon kind={isMarker ? 'folder' : kindOf(name, type)} />
+        <span class={folder === '' ? 'name' : 'name name-below'} title={visibleText(name)}>
+          <ShownName name={name.slice(folder.length)} />
+          {folder !== '' && (
+            <span class="quiet">
+              <ShownName name={folder} />
+            </span>
+          )}
         </span>
         <VisibilityBadge visibility={visibility} />
       </div>

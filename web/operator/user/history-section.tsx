@@ -59,7 +59,7 @@ export function HistorySection({ page, user, record, onChange }: SectionProps) {
           ? open
           : {
               search: (
-                <Search label={words.find} maxLength={255} onSearch={(text) => void list(text)} />
+                <Search label={words.find} maxLength={1_024} onSearch={(text) => void list(text)} />
               ),
             })}
       >
