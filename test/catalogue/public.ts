@@ -352,11 +352,6 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     status: 200,
     refused: ({ locked }) => [get(`/links/${locked}/file`), 401, 'link_password_required'],
   },
-  downloadArchiveByLink: {
-    sent: ({ download }) => get(`/links/${download}/archive/`),
-    status: 200,
-    refused: ({ drop }) => [get(`/links/${drop}/archive/`), 404, 'not_found'],
-  },
   dropForm: {
     sent: ({ drop }) => form(`/links/${drop}/new`),
     status: 200,

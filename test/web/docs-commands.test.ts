@@ -80,6 +80,8 @@ describe.skipIf(spawnSync('curl', ['--version']).status !== 0)('the commands of 
     await writeFile(join(folder.path, 'README.md'), '')
     expect(await run('downloadOwnFile')).toEqual({ status: 200, output: '' })
     expect(await readFile(join(folder.path, 'README.md'), 'utf8')).toBe('other content')
+    // Not into a file, although the link can also answer with an archive.
+    expect(await json('viewLink')).toMatchObject({ status: 404, code: 'not_found' })
     expect(await json('putDevice')).toMatchObject({ status: 201, device_id: 'camera-17' })
     expect(await json('createAccessToken')).toMatchObject({ status: 201, label: 'phone' })
     const { status, output } = await run('createUpload')

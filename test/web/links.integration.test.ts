@@ -68,7 +68,7 @@ describeInBrowser('links', (browser) => {
     const all = page.getByRole('link', { name: 'Download all (' })
     await all.click()
     await page.getByRole('alert').getByText('too many files for one archive').waitFor()
-    await page.route('**/archive/', (route) => route.fulfill({ status: 503 }))
+    await page.route('**/*?format=zip', (route) => route.fulfill({ status: 503 }))
     await all.click()
     await page.getByRole('alert').getByText('Status 503').waitFor()
     expect(await page.locator('.visit-file').count()).toBe(MAX_ARCHIVED + 1)

@@ -102,7 +102,8 @@ function hasContent(operation: OperationObject): boolean {
 
 function outputOf({ method, path, operation }: Call): readonly string[] {
   const types = new Set(successesOf(operation).flatMap(Object.keys))
-  if (method === 'head') return []
+  // Without its parameters, the operation answers with JSON.
+  if (method === 'head' || types.has('application/json')) return []
   if (types.has('application/zip')) return ['-o archive.zip']
   if (!types.has('application/octet-stream')) return []
   return [`-o ${path.endsWith('{file_name}') ? FILE : 'content'}`]

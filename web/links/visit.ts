@@ -112,7 +112,7 @@ export function createVisit(address: string): Visit {
     state,
     folder,
     isCut: computed(() => nextCursor() !== null && !isReading.value),
-    archive: connection.urlOf(`${path}/archive/`),
+    archive: connection.urlOf(`${path}?format=zip`),
     openFolder,
     pathOf: (name) => `${path}/${name.split('/').map(encodeURIComponent).join('/')}`,
     read,

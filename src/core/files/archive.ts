@@ -1,9 +1,10 @@
-import { actorOf, shownName, type Subject } from '../auth/subject.ts'
+import { actorOf, narrowSelection, shownName, type Subject } from '../auth/subject.ts'
 import { AppError } from '../errors.ts'
 import type { ObjectStore } from '../objects/object-store.ts'
 import type { AccountLedger } from '../users/account-ledger.ts'
 import { assertActive } from '../users/caller.ts'
 import type { ArchivedFile, FileLedger, SelectedFiles } from './file-ledger.ts'
+import { type FileName, nameIn, parentOf } from './file-name.ts'
 import { openVersion } from './open-content.ts'
 
 /** Names that one request can ask for. */
@@ -26,19 +27,19 @@ export function createArchives(options: ArchivesOptions) {
 
   return {
     /**
-     * Guarantees the versions that are current at one instant, in the order of their names, under the names that the
-     * subject sees. Rejects with `not_found` if a name has no file, with `archive_too_large` (fact `max_files`), and
-     * tells an inactive user so.
+     * Guarantees the versions that are current at one instant, in the order of their names, under the names of their
+     * entries. Rejects as `narrowSelection` does, with `not_found` if a name has no file, with `archive_too_large` (fact
+     * `max_files`), and tells an inactive user so.
      */
-    async list(subject: Subject, selected: SelectedFiles): Promise<readonly ArchivedFile[]> {
+    async list(subject: Subject, asked: SelectedFiles): Promise<readonly ArchivedFile[]> {
+      const selected = narrowSelection(subject, asked)
       if (subject.kind !== 'operator') await assertActive(ledger, subject)
       const limit = maxFiles + 1
       const files = await ledger.selectFiles({ ...actorOf(subject), selected, limit })
       if (files.length === limit) throw archiveTooLarge(maxFiles)
       assertFound(files, selected)
-      if (subject.kind !== 'visitor') return files
       return files.flatMap((file) => {
-        const name = shownName(subject, file.name)
+        const name = entryName(subject, asked, file.name)
         return name === undefined ? [] : [{ ...file, name }]
       })
     },
@@ -49,6 +50,21 @@ export function createArchives(options: ArchivesOptions) {
     open: async (file: ArchivedFile, signal: AbortSignal) =>
       await openVersion({ objects, file, signal }),
   }
+}
+
+/**
+ * A name below the folder that the prefix is in; as it is without a prefix. For a visitor, of a file that the link shows,
+ * and as the link shows it unless the prefix is a folder.
+ */
+function entryName(
+  subject: Subject,
+  { prefix }: SelectedFiles,
+  name: FileName,
+): FileName | undefined {
+  const shown = subject.kind === 'visitor' ? shownName(subject, name) : name
+  if (shown === undefined || prefix === undefined) return shown
+  if (subject.kind === 'visitor' && !prefix.endsWith('/')) return shown
+  return nameIn(parentOf(prefix), name)
 }
 
 function assertFound(files: readonly ArchivedFile[], { names }: SelectedFiles): void {

@@ -85,6 +85,11 @@ export function parentOf(name: string): FileNamePrefix {
   return name.slice(0, name.lastIndexOf('/', name.length - 2) + 1) as FileNamePrefix
 }
 
+/** The rest of a name that begins with this folder, and has more. */
+export function nameIn(folder: FileNamePrefix, name: FileName): FileName {
+  return name.slice(folder.length) as FileName
+}
+
 /** The last segment of a name or prefix, without a slash that ends it. */
 export function baseNameOf(name: string): string {
   return name.slice(parentOf(name).length, name.endsWith('/') ? -1 : undefined)

@@ -1,8 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { narrowSelection, type Subject } from '../../core/auth/subject.ts'
+import type { Subject } from '../../core/auth/subject.ts'
 import type { Archives } from '../../core/files/archive.ts'
 import type { ArchivedFile, SelectedFiles } from '../../core/files/file-ledger.ts'
-import { type FileName, isFileName, parentOf, parseFileName } from '../../core/files/file-name.ts'
+import {
+  baseNameOf,
+  EVERY_NAME,
+  type FileName,
+  isFileName,
+  parentOf,
+  parseFileName,
+} from '../../core/files/file-name.ts'
 import type { Link } from '../../core/links/link.ts'
 import {
   discardBody as discardContent,
@@ -28,8 +35,6 @@ interface ArchiveOptions {
 
 /** What the listeners and their subjects have of their own. */
 interface ArchiveMount {
-  readonly url: string
-  readonly route: Served<object>['route']
   readonly readList: ReadList
   /** Whom the download counts for; `ownerOf` by default. */
   readonly reader?: (request: FastifyRequest) => Reader
@@ -39,6 +44,22 @@ interface ArchiveMount {
   readonly onBegun?: (request: FastifyRequest, files: number) => Promise<void>
 }
 
+interface ArchiveRoute extends ArchiveMount {
+  readonly url: string
+  readonly route: Served<object>['route']
+}
+
+/** Adds GET and HEAD of an archive of the files that the query selects. */
+export function addArchiveRoutes(
+  app: FastifyInstance,
+  options: ArchiveOptions,
+  { url, route, ...mount }: ArchiveRoute,
+): void {
+  const { get, head } = archiveHandlers(options, mount)
+  app.get(url, route, get)
+  app.head(url, route, head)
+}
+
 interface ListedArchive {
   /** Of the archive itself. */
   readonly name: FileName
@@ -46,24 +67,21 @@ interface ListedArchive {
 }
 
 /**
- * Adds GET and HEAD of an archive of the files that the query selects, or of all files of a link. A GET counts as one
- * download.
+ * Answer with an archive of the files that the query selects, or of all files of a link. A GET counts as one download.
  */
-export function addArchiveRoutes(
-  app: FastifyInstance,
+export function archiveHandlers(
   { downloads: { slots, archivedFiles, waiting }, archives }: ArchiveOptions,
-  { url, route, readList, reader = ownerOf, onListed, onBegun }: ArchiveMount,
-): void {
+  { readList, reader = ownerOf, onListed, onBegun }: ArchiveMount,
+) {
   async function list(request: FastifyRequest, reply: FastifyReply): Promise<ListedArchive> {
     const subject = subjectOf(request, ['read'])
     const asked = subject.kind === 'visitor' ? filesOf(subject.link) : selectedFiles(request)
-    const selected = narrowSelection(subject, asked)
-    const files = await readList(reply, () => archives.list(subject, selected))
+    const files = await readList(reply, () => archives.list(subject, asked))
     await onListed?.(request, files.length)
-    return { name: nameOf(subject), files }
+    return { name: nameOf(subject, asked), files }
   }
 
-  app.get(url, route, async (request, reply) => {
+  async function get(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const signal = requestSignal(reply)
     await discardUnread(reply)
     const take = (slots: ReaderSlots, size: number): void => {
@@ -87,26 +105,33 @@ export function addArchiveRoutes(
       return opened
     }
     const { body, release } = createZip({ files, open, signal })
-    return sendBody(reply, { body, release, waiting, signal })
-  })
+    await sendBody(reply, { body, release, waiting, signal })
+  }
 
-  app.head(url, route, async (request, reply) => {
+  async function head(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     await discardUnread(reply)
     describe(reply, await list(request, reply))
     return reply.send()
-  })
+  }
+  return { get, head }
 }
 
 function filesOf({ target: { name, prefix } }: Link): SelectedFiles {
   return prefix === undefined ? { names: [name] } : { prefix }
 }
 
-/** After the account, or the label of a link, which its page shows too, if that can be the name of a file. */
-function nameOf(subject: Subject): FileName {
-  if (subject.kind !== 'visitor') return parseFileName(`${subject.userId}.zip`)
-  const { label } = subject.link
-  const name = `${label === '' ? 'files' : label}.zip`
-  return isFileName(name) && parentOf(name) === '' ? name : parseFileName('files.zip')
+/** After the label of a link, which its page shows too, or the folder, if that can be the name of a file. */
+function nameOf(subject: Subject, { prefix = EVERY_NAME }: SelectedFiles): FileName {
+  const isVisitor = subject.kind === 'visitor'
+  // A visitor does not know the folder in which other names begin with the prefix.
+  const folder = prefix.endsWith('/') || isVisitor ? prefix : parentOf(prefix)
+  const titles = [
+    isVisitor ? subject.link.label : '',
+    folder.endsWith('/') ? baseNameOf(folder) : '',
+    isVisitor ? 'files' : subject.userId,
+  ]
+  const names = titles.flatMap((title) => (title === '' ? [] : [`${title}.zip`]))
+  return parseFileName(names.find((name) => isFileName(name) && parentOf(name) === '') ?? '')
 }
 
 /** An archive is made anew for each request, so a client can neither continue nor revalidate it. */

@@ -26,7 +26,7 @@ export function linkArchiveSuite(open: OpenService): void {
       for (const name of names) await upload(service, { user, name, content: name })
     }
     const archive = (secret: string, method = 'GET') =>
-      visit(service, { secret, path: '/archive/', method })
+      visit(service, { secret, path: '?format=zip', method })
     const refusalOf = async (secret: string) => await problemOf(await archive(secret))
     const namesIn = async (response: Response) => {
       const entries = await readZip(Buffer.from(await response.arrayBuffer()))
@@ -50,6 +50,49 @@ export function linkArchiveSuite(open: OpenService): void {
       expect(head.headers.get('content-length')).toBe(String(body.length))
       const file = await visit(service, { secret, path: '/archive' })
       expect(await file.text()).toBe('in-archive')
+    })
+
+    const tree = ['2026/11/b', '2026/a']
+    it.each([
+      { prefix: 'photos/2026/', label: '', called: '2026', entries: tree },
+      { prefix: 'photos/2026/', label: 'The trip', called: 'The trip', entries: tree },
+      { prefix: 'photos/2026/', label: 'a/b', called: '2026', entries: tree },
+      { prefix: 'photos/20', label: '', called: 'files', entries: ['26/', '26/11/b', '26/a'] },
+      {
+        prefix: '',
+        label: '',
+        called: 'files',
+        entries: ['photos/2026/', 'photos/2026/11/b', 'photos/2026/a'],
+      },
+    ])(
+      'has the folder of the prefix $prefix and is called $called with the label $label',
+      async ({ prefix, label, called, entries }) => {
+        await upload(service, { user, name: 'photos/2026/', content: '', method: 'PUT' })
+        await put('photos/2026/a', 'photos/2026/11/b')
+        const { secret } = await make({ kind: 'download', prefix, label, max_uses: entries.length })
+        const response = await archive(secret)
+        const disposition = response.headers.get('content-disposition')
+        expect(disposition).toContain(`filename="${called}.zip"`)
+        expect(await namesIn(response)).toEqual(entries)
+        expect(await refusalOf(secret)).toMatchObject(gone)
+      },
+    )
+
+    it('is no other format, and no page for a browser that asks for it', async () => {
+      await put('f')
+      const { secret } = await make({ kind: 'download', prefix: '' })
+      const bad = { status: 400, code: 'invalid_parameter', parameter: 'format' }
+      for (const query of ['format=tar', 'format=', 'format=ZIP', 'format=zip&format=zip']) {
+        for (const headers of [{}, { Accept: 'text/html' }]) {
+          const answer = await visit(service, { secret, path: `?${query}`, headers })
+          expect(await problemOf(answer)).toMatchObject(bad)
+        }
+      }
+      const headers = { Accept: 'text/html,*/*;q=0.8' }
+      const response = await visit(service, { secret, path: '?format=zip&utm_source=x', headers })
+      expect(response.headers.get('content-type')).toBe('application/zip')
+      expect(await namesIn(response)).toEqual(['f'])
+      expect((await visit(service, { secret, path: '/archive/' })).status).toBe(404)
     })
 
     it('has its one file, under a name of ours if its title is no file name', async () => {

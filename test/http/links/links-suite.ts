@@ -413,7 +413,7 @@ export function linksSuite(open: OpenService): void {
           expiring.secret,
           suspended.secret,
         ]) {
-          for (const path of ['', '/f', '/none', '/archive/'])
+          for (const path of ['', '/f', '/none', '?format=zip'])
             answers.push(await refusal(visit(service, { secret, path })))
         }
         for (const answer of answers) expect(answer).toEqual(answers[0])

@@ -3,10 +3,11 @@ import type { IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_ARCHIVED_NAMES } from '../../../src/core/files/archive.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
+import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
 import { bytesOf, digest } from '../../support/objects.ts'
 import { isWithoutZip, readZip } from '../../support/read-zip.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
-import { change, remove, uploadAll } from '../file-requests.ts'
+import { change, commitUnsent, remove, uploadAll } from '../file-requests.ts'
 import {
   download,
   expectProblem,
@@ -76,6 +77,56 @@ export function archiveSuite(open: OpenService): void {
       expect(entries.map(({ name }) => name)).toEqual(['a?b'])
     })
 
+    const LONG = 'f'.repeat(255)
+    it.each([
+      ['photos/2026/', '2026', ['2026/', '2026/11/b', '2026/a', '2026/empty/']],
+      ['photos/2026', 'photos', ['2026/', '2026/11/b', '2026/a', '2026/empty/']],
+      ['photos/2026/1', '2026', ['11/b']],
+      ['photos/20', 'photos', ['2025/c', '2026/', '2026/11/b', '2026/a', '2026/empty/']],
+      [
+        'pho',
+        undefined,
+        [
+          'photos/2025/c',
+          'photos/2026/',
+          'photos/2026/11/b',
+          'photos/2026/a',
+          'photos/2026/empty/',
+        ],
+      ],
+      [`${LONG}/`, undefined, [`${LONG}/d`]],
+    ])('below the prefix %s is called %s and has its tree', async (prefix, folder, entries) => {
+      const empty = Buffer.alloc(0)
+      await fill({ 'photos/2026/': empty, 'photos/2026/empty/': empty, [`${LONG}/d`]: empty })
+      await fill({ 'photos/2026/11/b': randomBytes(5), 'photos/2026/a': empty })
+      await fill({ 'photos/2025/c': randomBytes(5), photos: randomBytes(7) })
+      await remove(service, { user, name: 'photos' })
+      const got = await archive(`?prefix=${encodeURIComponent(prefix)}`)
+      expect((await readZip(got.body)).map(({ name }) => name)).toEqual(entries)
+      const disposition = got.headers['content-disposition']
+      expect(disposition).toContain(`filename="${folder ?? user.userId}.zip"`)
+      expect(got.headers['content-length']).toBe(String(got.body.length))
+    })
+
+    it('has names that were asked for whole, also a file beside the folder of its name', async () => {
+      await fill({ 'a/b/c': Buffer.from('c'), 'a/b': Buffer.from('b') })
+      const got = await archive('?name=a/b/c&name=a%2Fb')
+      // No file system has both, so only the list is read.
+      const names = /a\/b(?:\/c)?/g
+      expect([...new Set(got.body.toString('latin1').match(names))]).toEqual(['a/b', 'a/b/c'])
+      expect(got.headers['content-disposition']).toContain(`"${user.userId}.zip"`)
+    })
+
+    it('is cut off after a content that does not have the recorded CRC-32', async () => {
+      const body = randomBytes(8 * MIB)
+      await commitUnsent(service, user, { name: 'a', size: body.length })
+      const signal = AbortSignal.timeout(10_000)
+      await service.objects.put({ key: await keyOf('a'), body, signal })
+      await fill({ b: randomBytes(MIB) })
+      const response = await startDownload(service, { user, path: ARCHIVE })
+      expect(await receivedBytes(response)).toBeLessThan(body.length + 1000)
+    })
+
     it('an archive of nothing is empty', async () => {
       await fill({ b: Buffer.from('b') })
       expect(await readZip((await archive('?prefix=a')).body)).toEqual([])
@@ -117,11 +168,15 @@ export function archiveSuite(open: OpenService): void {
     })
 
     async function dropObject(name: string): Promise<void> {
+      await service.objects.remove({ key: await keyOf(name), signal: AbortSignal.timeout(10_000) })
+    }
+
+    async function keyOf(name: string): Promise<ObjectKey> {
       const { userId } = user
       const wanted = { userId, name: parseFileName(name), audience: 'owner' } as const
       const file = await service.ledger.findFile(wanted)
       if (file === undefined) throw new Error('There is no such file.')
-      await service.objects.remove({ key: file.objectKey, signal: AbortSignal.timeout(10_000) })
+      return file.objectKey
     }
 
     it('counts as a download until its end', async () => {

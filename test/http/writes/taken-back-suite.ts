@@ -75,14 +75,17 @@ export function takenBackSuite(open: OpenService): void {
       },
     )
 
-    it.each(['/file.bin', '/archive/'])('GET %s of a revoked link reads nothing', async (path) => {
-      const token = secretOf(placed.user)
-      const link = await createLink(service, { token, kind: 'download', prefix: '' })
-      const at = `/links/${link.secret}${path}`
-      const begun = await begin(service, { ...READ, path: at, cookie: '' })
-      await send(service, { token, method: 'DELETE', path: `/users/me/links/${link.link_id}` })
-      expectProblem(await begun.finish(), { status: 404, code: 'not_found' })
-    })
+    it.each(['/file.bin', '?format=zip'])(
+      'GET %s of a revoked link reads nothing',
+      async (path) => {
+        const token = secretOf(placed.user)
+        const link = await createLink(service, { token, kind: 'download', prefix: '' })
+        const at = `/links/${link.secret}${path}`
+        const begun = await begin(service, { ...READ, path: at, cookie: '' })
+        await send(service, { token, method: 'DELETE', path: `/users/me/links/${link.link_id}` })
+        expectProblem(await begun.finish(), { status: 404, code: 'not_found' })
+      },
+    )
 
     it.each(REQUESTS)('C02 $method of a suspended user changes nothing (I2)', async (what) => {
       const { user } = placed

@@ -169,7 +169,7 @@ function otherRequest(subject: Subject, random: Random): Buffer {
       }),
     () =>
       message({
-        line: `${random.pick(['GET', 'PUT', 'POST', 'HEAD'])} /links/${random.pick(SECRETS)}${random.pick(['', '/a', '/a/b/', '/../a', '?format=zip', '/archive/', '/uploads/', '/uploads/a'])}`,
+        line: `${random.pick(['GET', 'PUT', 'POST', 'HEAD'])} /links/${random.pick(SECRETS)}${random.pick(['', '/a', '/a/b/', '/../a', '?format=zip', '?format=tar', '/uploads/', '/uploads/a'])}`,
         headers: random.pick([[], ['Accept: text/html'], ['Authorization: Basic YTpi']]),
       }),
     () => message({ line: `GET /users/me/changes${random.pick(CURSORS)}`, headers: own }),

@@ -1,22 +1,18 @@
 import type { FastifyInstance } from 'fastify'
-import { archiveTooLarge } from '../../../core/files/archive.ts'
 import { extentOf } from '../../../core/files/open-content.ts'
-import { wholeUsesLeft } from '../../../core/links/link.ts'
 import { discardBody as discardContent } from '../../../core/objects/object-store.ts'
 import { serveContent } from '../../download/serve-content.ts'
 import type { Operation } from '../../openapi/operation.ts'
 import { FILE_NAME } from '../../openapi/parameters.ts'
-import { addArchiveRoutes } from '../../routes/archive.ts'
-import { ARCHIVE_RESPONSES } from '../../routes/archive-query.ts'
 import { CONDITIONS, CONTENT_RESPONSES } from '../../routes/files/download.openapi.ts'
 import { namedFile } from '../../routes/files/file-resource.ts'
 import { LINK_SECRET } from './link-resource.ts'
-import { LINK_FILE_PATH, LINK_PATH, type LinkOptions, visitorOf } from './visitor.ts'
+import { LINK_FILE_PATH, type LinkOptions, visitorOf } from './visitor.ts'
 
-/** What a download link gives: its files, and all of them in one archive. Registered below `requireLink`. */
+/** The files that a download link gives. Registered below `requireLink`. */
 export async function linkDownloadRoutes(
   app: FastifyInstance,
-  { useCases: { archives, links, repository }, downloads, readInTurn }: LinkOptions,
+  { useCases: { links, repository }, downloads }: LinkOptions,
 ): Promise<void> {
   // The URL would tell whose files these are, and one use of the link would be any number of downloads.
   const serving = { downloads, redirect: undefined }
@@ -46,22 +42,6 @@ export async function linkDownloadRoutes(
       return { ...opened, onCut }
     },
   })
-
-  addArchiveRoutes(
-    app,
-    { downloads, archives },
-    {
-      // Ends in a slash, because a file may have the name `archive`.
-      url: `${LINK_PATH}/archive/`,
-      route: { config: { operation: ARCHIVE } },
-      readList: readInTurn,
-      async onListed(request, files) {
-        const left = wholeUsesLeft(visitorOf(request, 'read').link)
-        if (left !== undefined && files > left) throw archiveTooLarge(left)
-      },
-      onBegun: (request, files) => links.countArchive(visitorOf(request, 'read'), files),
-    },
-  )
 }
 
 const DOWNLOAD = {
@@ -75,16 +55,4 @@ const DOWNLOAD = {
   parameters: { path: { secret: LINK_SECRET, file_name: FILE_NAME }, header: CONDITIONS },
   responses: CONTENT_RESPONSES,
   problems: ['not_found', 'link_password_required', 'precondition_failed', 'range_not_satisfiable'],
-} as const satisfies Operation
-
-const ARCHIVE = {
-  tag: 'links',
-  credentials: 'none',
-  operationId: 'downloadArchiveByLink',
-  summary: 'Download all files of a link as one ZIP archive',
-  description:
-    'Counts as one use of the link for each file, once it begins. The path ends in a slash.',
-  parameters: { path: { secret: LINK_SECRET } },
-  responses: ARCHIVE_RESPONSES,
-  problems: ['not_found', 'link_password_required', 'archive_too_large'],
 } as const satisfies Operation

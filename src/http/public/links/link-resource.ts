@@ -32,7 +32,7 @@ export const LinkBody = Type.Object(
     ),
     prefix: Prefix(
       'Instead of `name`: every current file whose name begins with this. A drop link puts it in front of the names ' +
-        'of new files. Visitors never see it. May be empty.',
+        'of new files. Visitors never see it, except the name of the folder in an archive. May be empty.',
     ),
     expires_in: Type.Optional(
       Type.Integer({

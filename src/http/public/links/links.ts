@@ -6,20 +6,13 @@ import { linkDownloadRoutes } from './downloads.ts'
 import { dropRoutes } from './drops.ts'
 import { unlockLinkRoutes } from './unlock-link.ts'
 import { viewLinkRoutes } from './view-link.ts'
-import {
-  LINK_PATH,
-  LINK_UPLOAD_PATH,
-  LINK_UPLOADS_PATH,
-  type LinkOptions,
-  requireLink,
-} from './visitor.ts'
+import { LINK_UPLOAD_PATH, LINK_UPLOADS_PATH, type LinkOptions, requireLink } from './visitor.ts'
 import { toldToVisitor } from './visitor-problems.ts'
 
 /** What people without an account can do with a link. Access tokens are ignored here. */
 export async function linkRoutes(app: FastifyInstance, options: LinkOptions): Promise<void> {
   // The routes of files serve these.
   const others = otherMethods(app, {
-    [`${LINK_PATH}/archive/`]: ['POST', 'PUT'],
     [LINK_UPLOADS_PATH]: ['GET', 'HEAD', 'PUT'],
     [LINK_UPLOAD_PATH]: ['GET', 'PUT'],
   })

@@ -17,18 +17,21 @@ import type { PageFile } from '../../pages/static-assets.ts'
 import { ExpiresAt, UsesLeft } from '../../routes/link-resource.ts'
 import { DOCUMENT_HEADERS, sendFile } from '../../routes/page.ts'
 import { formatCursor, type Key, PAGE_QUERY, parseCursor } from '../../routes/pagination.ts'
+import { linkArchive } from './link-archive.ts'
 import { LINK_SECRET, ofLinks } from './link-resource.ts'
 import { credentialsOf, findVisitor, LINK_PATH, type LinkOptions } from './visitor.ts'
 
-/** What a link is, as JSON or as a page. */
+/** What a link is, as JSON or as a page, and all that it gives in one archive. */
 export const viewLinkRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (app, options) => {
   const { useCases, readInTurn, page } = options
   const { links, repository } = useCases
+  const sendArchive = linkArchive(options)
   app.route({
     method: ['GET', 'HEAD'],
     url: LINK_PATH,
     ...VIEW,
     handler: async (request, reply) => {
+      if (request.query.format === 'zip') return await sendArchive(request, reply)
       addVary(reply, 'Accept', 'Authorization', 'Cookie')
       if (page !== undefined && wantsPage(request)) {
         return await sendPage(reply, page, links)
@@ -162,6 +165,17 @@ const Reply = Type.Object(
 )
 
 const PAGE = { 'text/html': {} }
+const ARCHIVE = { 'application/zip': {} }
+
+const Format = Type.Optional(
+  Type.Unsafe<'zip'>({
+    type: 'string',
+    enum: ['zip'],
+    description:
+      'Get all files of the link as one ZIP archive, as `downloadArchive` makes it. Each file counts as a use of the ' +
+      'link. The password is sent as HTTP Basic authentication with any user name.',
+  }),
+)
 
 const VIEW = ofLinks({
   operationId: 'viewLink',
@@ -174,15 +188,20 @@ const VIEW = ofLinks({
     query: {
       limit: { ...PAGE_QUERY.properties.limit },
       cursor: { ...PAGE_QUERY.properties.cursor },
+      format: { ...Format },
     },
   },
   // Mail programs and messengers add parameters of their own.
-  querystring: Type.Object(PAGE_QUERY.properties),
+  querystring: Type.Object({ ...PAGE_QUERY.properties, format: Format }),
   response: { 200: Reply },
   responses: {
-    200: { description: 'The link.', headers: ['Cache-Control'], content: PAGE },
+    200: {
+      description: 'The link.',
+      headers: ['Cache-Control'],
+      content: { ...PAGE, ...ARCHIVE },
+    },
     304: { description: 'The browser already has this page.', headers: ['ETag', 'Cache-Control'] },
     404: { description: 'A browser gets a page that says so.', content: PAGE },
   },
-  problems: ['not_found'],
+  problems: ['not_found', 'link_password_required', 'archive_too_large'],
 })
