@@ -198,6 +198,7 @@ const english = {
     all: 'All files',
     searched: 'Searched in',
     make: 'New folder',
+    count: files,
     tooMany: 'There are too many files to sort them by folder, so those in folders are shown too.',
     empty: (folder: string) => `Nothing in “${folder}”`,
     noMatch: (text: string, folder: string) => `No name in “${folder}” contains “${text}”`,

@@ -164,7 +164,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     await page.setViewportSize(NARROW)
     await page.getByRole('button', { name: 'Actions for a.txt' }).click()
     const choices = page.getByRole('dialog').locator('.choices > *')
-    await expect.poll(() => choices.allTextContents()).toEqual(['Download'])
+    await expect.poll(() => choices.allTextContents()).toEqual(['Select', 'Download'])
     expect(await page.getByRole('dialog').count()).toBe(1)
     expect(await names(page)).toEqual(['a.txt'])
     expect(await page.locator('.uploads').count()).toBe(0)

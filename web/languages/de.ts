@@ -180,6 +180,7 @@ export const messages: Messages = {
     all: 'Alle Dateien',
     searched: 'Gesucht in',
     make: 'Neuer Ordner',
+    count: files,
     tooMany:
       'Es sind zu viele Dateien, um sie nach Ordnern zu sortieren. Deshalb werden auch die in Ordnern angezeigt.',
     empty: (folder) => `In „${folder}“ ist nichts`,

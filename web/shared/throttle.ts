@@ -1,7 +1,7 @@
 const DELAY_MS = 300
 
 /** Runs the work shortly after a call. Calls until then share the run. */
-export function throttle(work: () => void): () => void {
+export function throttle(work: () => void, delayMs = DELAY_MS): () => void {
   let isDue = false
   return () => {
     if (isDue) return
@@ -9,6 +9,6 @@ export function throttle(work: () => void): () => void {
     setTimeout(() => {
       isDue = false
       work()
-    }, DELAY_MS)
+    }, delayMs)
   }
 }

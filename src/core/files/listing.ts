@@ -67,6 +67,7 @@ export interface ListedFiles {
 
 /** The files with a common prefix that the listing would show. */
 export interface FolderTotals {
+  /** Without markers. */
   readonly fileCount: number
   /** Of their contents, in bytes. */
   readonly size: number

@@ -35,6 +35,8 @@ export async function readFolderTotals(
   return prefixes.map((_, at) => totals[at])
 }
 
+const IS_NO_MARKER = sql`name NOT LIKE '%/'`
+
 interface Counted extends FolderTotals {
   readonly rows: number
 }
@@ -49,10 +51,10 @@ async function countBelow(
     const prefix = page.prefix.startsWith(common) ? page.prefix : common
     return sql`
       SELECT ${sql.lit(at)} AS at, COUNT(*) AS rows,
-        COALESCE(SUM(CASE WHEN ${isCurrent(tx)} THEN 1 ELSE 0 END), 0) AS "fileCount",
+        COALESCE(SUM(CASE WHEN ${isCurrent(tx)} AND ${IS_NO_MARKER} THEN 1 ELSE 0 END), 0) AS "fileCount",
         CAST(COALESCE(SUM(CASE WHEN ${isCurrent(tx)} THEN size ELSE 0 END), 0) AS BIGINT) AS size
       FROM (
-        SELECT size, expires_at FROM files
+        SELECT name, size, expires_at FROM files
         WHERE user_id = ${listedOwner(page)} AND ${VISIBLE_TO[page.audience]}
           AND ${isInRange(sql`name`, { prefix, after: '' })}
         ORDER BY name LIMIT ${sql.lit(ROWS_OF_FOLDER)}

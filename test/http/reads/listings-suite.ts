@@ -143,6 +143,7 @@ export function listingsSuite(open: OpenService): void {
     it('counts what is below folders if it is asked to', async () => {
       const names = ['a/1', 'a/b/2', 'c/3', 'd']
       await uploadAll(service, { user, names })
+      for (const name of ['a/', 'a/b/', 'e/']) await upload(service, { user, name, content: '' })
       const query = { delimiter: '/', folder_totals: 'true' }
       const folders = async (prefix: string) =>
         jsonOf(await list(service, { user, query: { ...query, prefix } }))['folders']
@@ -150,14 +151,15 @@ export function listingsSuite(open: OpenService): void {
         readonly files: readonly { readonly name: string; readonly size: number }[]
       }
       const below = (prefix: string) => {
-        const files = sizes.files.filter(({ name }) => name.startsWith(prefix))
+        const all = sizes.files.filter(({ name }) => name.startsWith(prefix))
+        const files = all.filter(({ name }) => !name.endsWith('/'))
         return {
           prefix,
           file_count: files.length,
           size: files.reduce((sum, { size }) => sum + size, 0),
         }
       }
-      expect(await folders('')).toEqual([below('a/'), below('c/')])
+      expect(await folders('')).toEqual([below('a/'), below('c/'), below('e/')])
       expect(await folders('a/')).toEqual([below('a/b/')])
       expect(await folders('none/')).toEqual([])
       expect(jsonOf(await list(service, { user, query: { delimiter: '/' } }))).not.toHaveProperty(

@@ -32,9 +32,9 @@ export async function findEntries(
   let page: EntryPage & ReturnType<typeof shownOf> = { files: [], prefixes: [], next_cursor: null }
   let changes: string | undefined
   try {
-    for await (const { files, prefixes, ...more } of pagesOf(service, view, after)) {
+    for await (const { files, prefixes, folders, ...more } of pagesOf(service, view, after)) {
       changes ??= more.changes_cursor
-      page = { ...shownOf(view, files, prefixes), next_cursor: more.next_cursor }
+      page = { ...shownOf(view, files, prefixes), folders, next_cursor: more.next_cursor }
       const isEmpty = page.files.length === 0 && page.prefixes.length === 0
       if (!isEmpty || !isWanted()) break
     }
@@ -65,6 +65,7 @@ function pagesOf(service: Pick<Files, 'list'>, view: View, after: string | null)
       prefix: prefix || undefined,
       contains: search || undefined,
       delimiter: isFlat ? undefined : SEPARATOR,
+      folderTotals: !isFlat,
       cursor: after ?? undefined,
     })
     .pages()

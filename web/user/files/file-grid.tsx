@@ -76,6 +76,7 @@ export function FileGrid(props: FileViewProps) {
                         key={column}
                         folder={entry}
                         within={folder}
+                        total={list.totals.value.get(entry)}
                         {...place}
                         actions={ofFolders}
                       />

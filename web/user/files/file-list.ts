@@ -15,7 +15,10 @@ export interface ListPermissions {
 }
 
 /** No read rejects: `failure` tells why it failed. */
-export interface FileList extends Pick<ShownEntries, 'files' | 'entries' | 'putBefore' | 'hide'> {
+export interface FileList extends Pick<
+  ShownEntries,
+  'files' | 'entries' | 'totals' | 'putBefore' | 'hide'
+> {
   readonly order: ReadonlySignal<Order>
   /** What the names must contain; empty for all names. */
   readonly search: Signal<string>
@@ -81,9 +84,14 @@ export function createFileList(
   const isLoading = signal(false)
   const failure = signal<unknown>(undefined)
   const changesCursor = signal<string>()
-  const check = createFolderCheck({ service, narrow, onEmpty: (empty) => shown.dropFolder(empty) })
+  const check = createFolderCheck({
+    service,
+    narrow,
+    onEmpty: (empty) => shown.dropFolder(empty),
+    onCounted: (total) => shown.count(total),
+  })
   const shown = createShownEntries({ order, onFilled: check.trust, onLost: check.doubt })
-  const { view, files, entries, cursor, putBefore, hide } = shown
+  const { view, files, entries, totals, cursor, putBefore, hide } = shown
   /** The changes since the running read began, whose page may be older. */
   let changed: (() => void)[] = []
   let reading = 0
@@ -199,6 +207,7 @@ export function createFileList(
     view,
     files,
     entries,
+    totals,
     putBefore,
     isLoading,
     failure,

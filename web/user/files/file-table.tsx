@@ -60,6 +60,7 @@ export function FileTable(props: FileViewProps) {
                   key={keyOf(index)}
                   folder={entry}
                   within={folder}
+                  total={list.totals.value.get(entry)}
                   url={connection.urlOf(archivePath(entry))}
                   {...place}
                   actions={ofFolders}

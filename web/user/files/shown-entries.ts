@@ -25,7 +25,15 @@ export function nameOf(entry: Entry): string {
 export interface EntryPage {
   readonly files: readonly FileEntry[]
   readonly prefixes?: readonly string[] | undefined
+  readonly folders?: readonly FolderTotal[] | undefined
   readonly next_cursor: string | null
+}
+
+/** What is in a folder and those below; `null` where counting takes too long. */
+export interface FolderTotal {
+  readonly prefix: string
+  readonly file_count: number | null
+  readonly size: number | null
 }
 
 export interface ShownEntriesOptions {
@@ -43,6 +51,8 @@ export interface ShownEntries {
   readonly files: ReadonlySignal<readonly FileEntry[]>
   /** The folders, then the files. */
   readonly entries: ReadonlySignal<readonly Entry[]>
+  /** By folder, as far as the service has counted. */
+  readonly totals: ReadonlySignal<ReadonlyMap<string, FolderTotal>>
   /** Where the next page begins; `null` after the last. */
   readonly cursor: ReadonlySignal<string | null>
   /** How many entries the later pages have put before those that were there. */
@@ -50,6 +60,7 @@ export interface ShownEntries {
   /** Shows nothing of a view yet. */
   begin(view: View): void
   add(page: EntryPage): void
+  readonly count: (...counted: readonly FolderTotal[]) => void
   /** Sorts a whole view in the present order. */
   arrange(): void
   put(file: FileEntry): void
@@ -68,6 +79,7 @@ export function createShownEntries(options: ShownEntriesOptions): ShownEntries {
   const hidden = signal<ReadonlySet<string>>(new Set())
   const cursor = signal<string | null>(null)
   const putBefore = signal(0)
+  const totals = signal<ReadonlyMap<string, FolderTotal>>(new Map())
 
   const files = computed(() =>
     hidden.value.size === 0
@@ -91,9 +103,18 @@ export function createShownEntries(options: ShownEntriesOptions): ShownEntries {
     folders.value = []
     cursor.value = null
     putBefore.value = 0
+    totals.value = new Map()
   }
 
-  function add({ files: read, prefixes = [], next_cursor: next }: EntryPage): void {
+  function count(...counted: readonly FolderTotal[]): void {
+    totals.value = new Map([
+      ...totals.value,
+      ...counted.map((each) => [each.prefix, each] as const),
+    ])
+  }
+
+  function add(page: EntryPage): void {
+    const { files: read, prefixes = [], folders: counted = [], next_cursor: next } = page
     const { isFromEnd, isLarge } = view.value
     const isFirst = entries.value.length === 0
     const newFiles = notAmong(loaded.value, read, ({ name }) => name)
@@ -103,6 +124,7 @@ export function createShownEntries(options: ShownEntriesOptions): ShownEntries {
     loaded.value = joined(loaded.value, newFiles, isFromEnd)
     folders.value = joined(folders.value, newFolders, isFromEnd)
     cursor.value = next
+    if (counted.length > 0) count(...counted)
     if (next !== null || isLarge) return
     view.value = { ...view.value, isWhole: true }
     arrange()
@@ -150,8 +172,10 @@ export function createShownEntries(options: ShownEntriesOptions): ShownEntries {
     entries,
     cursor,
     putBefore,
+    totals,
     begin,
     add,
+    count,
     arrange: () => batch(arrange),
     put,
     drop,

@@ -1,23 +1,28 @@
 import type { Files } from '../../../packages/js/src/client.ts'
 import { throttle } from '../../shared/throttle.ts'
+import type { FolderTotal } from '../files/shown-entries.ts'
+import { plainName, SEPARATOR } from './folder.ts'
 
 export interface FolderCheckOptions {
   readonly service: Pick<Files, 'list'>
   /** The part of a folder that the token permits. */
   readonly narrow: (folder: string) => string
   readonly onEmpty: (folder: string) => void
+  /** Called with what is in a folder, if the service counts. */
+  readonly onCounted: (total: FolderTotal) => void
 }
 
-/** Finds out which folders have lost their last file. */
+/** Finds out which folders have lost their last file, and what is in others that have changed. */
 export interface FolderCheck {
   /** Asks the service soon; deletions until then share the request. */
   readonly doubt: (folder: string) => void
-  /** It has a file again. */
+  /** It has a file again, or another one. */
   readonly trust: (folder: string) => void
 }
 
 export function createFolderCheck(options: FolderCheckOptions): FolderCheck {
-  const { service, narrow, onEmpty } = options
+  const { service, narrow, onEmpty, onCounted } = options
+  const changed = new Set<string>()
   const doubted = new Set<string>()
   let isChecking = false
   /** The folder that the service is asked about; `undefined` if the answer no longer counts. */
@@ -32,8 +37,11 @@ export function createFolderCheck(options: FolderCheckOptions): FolderCheck {
         // Deleted first: a file that it loses from now on is a new doubt.
         if (!doubted.delete(folder)) continue
         asked = folder
-        const wasEmpty = await isEmptyFolder(service, narrow(folder))
-        if (wasEmpty && asked === folder) onEmpty(folder)
+        const total = await totalOf(service, { folder, narrow })
+        if (total !== undefined) onCounted(total)
+        else if (await isEmptyFolder(service, narrow(folder))) {
+          if (asked === folder) onEmpty(folder)
+        }
       }
     } catch {
       // A refused token is handled by the session.
@@ -46,6 +54,12 @@ export function createFolderCheck(options: FolderCheckOptions): FolderCheck {
 
   const checkSoon = throttle(() => void check())
 
+  const countSoon = throttle(() => {
+    for (const folder of changed) doubted.add(folder)
+    changed.clear()
+    checkSoon()
+  }, COUNT_MS)
+
   return {
     doubt(folder) {
       doubted.add(folder)
@@ -55,8 +69,25 @@ export function createFolderCheck(options: FolderCheckOptions): FolderCheck {
     trust(folder) {
       doubted.delete(folder)
       if (asked === folder) asked = undefined
+      changed.add(folder)
+      countSoon()
     },
   }
+}
+
+/** Between two counts of folders that get many files. */
+const COUNT_MS = 3_000
+
+/** What is in a folder, by the first page of the names that begin as its own does; mostly it is alone there. */
+async function totalOf(
+  service: Pick<Files, 'list'>,
+  { folder, narrow }: { readonly folder: string } & Pick<FolderCheckOptions, 'narrow'>,
+): Promise<FolderTotal | undefined> {
+  const prefix = narrow(plainName(folder))
+  const options = { prefix, delimiter: SEPARATOR, folderTotals: true, limit: 10 }
+  for await (const { folders } of service.list(options).pages())
+    return folders?.find((each) => each.prefix === folder)
+  return undefined
 }
 
 /** Whether no name begins with this. */

@@ -1,6 +1,7 @@
 import { ShownName } from '../../shared/shown-name.tsx'
 import { visibleText } from '../../shared/visible-text.ts'
 import { messages } from '../../messages.ts'
+import type { FolderTotal } from '../files/shown-entries.ts'
 
 export interface FolderNameProps {
   readonly label: string
@@ -22,4 +23,10 @@ export function FolderName({ label, tabIndex, onOpen }: FolderNameProps) {
       <ShownName name={label} />
     </button>
   )
+}
+
+/** How many files are in a folder and those below; nothing if that is not known. */
+export function FolderCount({ total }: { readonly total: FolderTotal | undefined }) {
+  const { file_count: count = null } = total ?? {}
+  return <span class="folder-count quiet">{count !== null && messages.folders.count(count)}</span>
 }

@@ -1,9 +1,11 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { formatBytes } from '../../shared/format.ts'
 import { DownloadButton, IconButton } from '../../shared/icon-button.tsx'
 import { KindIcon } from '../../shared/kind-icon.tsx'
 import { messages } from '../../messages.ts'
 import { type ItemProps, itemProps, pickProps, releaseFocus } from '../files/file-item.ts'
-import { FolderName } from './folder-name.tsx'
+import type { FolderTotal } from '../files/shown-entries.ts'
+import { FolderCount, FolderName } from './folder-name.tsx'
 import { nameIn, plainName } from './folder.ts'
 
 const words = messages.files
@@ -12,11 +14,13 @@ export interface FolderItemProps extends ItemProps {
   readonly folder: string
   /** The open folder, whose name is not repeated. */
   readonly within: string
+  /** What is in it, if that is known. */
+  readonly total: FolderTotal | undefined
 }
 
 /** A folder in the list. */
 export function FolderRow(props: FolderItemProps & { readonly url: string }) {
-  const { folder, within, url, index, isCurrent, actions, onAct } = props
+  const { folder, within, total, url, index, isCurrent, actions, onAct } = props
   const label = plainName(nameIn(within, folder))
   const tabIndex = isCurrent ? 0 : -1
   const row = useRef<HTMLDivElement>(null)
@@ -27,8 +31,11 @@ export function FolderRow(props: FolderItemProps & { readonly url: string }) {
         <input {...pickProps(props, words.folder(label))} />
         <KindIcon kind="folder" />
         <FolderName label={label} tabIndex={tabIndex} onOpen={() => onAct('open', folder)} />
+        <FolderCount total={total} />
       </div>
-      <div class="cell cell-size" role="gridcell" />
+      <div class="cell cell-size" role="gridcell">
+        {typeof total?.size === 'number' && formatBytes(total.size)}
+      </div>
       <div class="cell cell-updated_at" role="gridcell" />
       <div class="cell cell-actions" role="gridcell">
         <DownloadButton

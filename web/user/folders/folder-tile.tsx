@@ -4,12 +4,12 @@ import { IconButton } from '../../shared/icon-button.tsx'
 import { messages } from '../../messages.ts'
 import { itemProps, pickProps, releaseFocus } from '../files/file-item.ts'
 import { nameIn, plainName } from './folder.ts'
-import { FolderName } from './folder-name.tsx'
+import { FolderCount, FolderName } from './folder-name.tsx'
 import type { FolderItemProps } from './folder-row.tsx'
 
 /** A folder in the grid. */
 export function FolderTile(props: FolderItemProps) {
-  const { folder, within, index, isCurrent, onAct } = props
+  const { folder, within, total, index, isCurrent, onAct } = props
   const label = plainName(nameIn(within, folder))
   const tabIndex = isCurrent ? 0 : -1
   const tile = useRef<HTMLDivElement>(null)
@@ -22,7 +22,7 @@ export function FolderTile(props: FolderItemProps) {
       </div>
       <FolderName label={label} tabIndex={tabIndex} onOpen={() => onAct('open', folder)} />
       <div class="tile-foot">
-        <span class="quiet" />
+        <FolderCount total={total} />
         <IconButton
           class="tile-more"
           icon="more"

@@ -89,7 +89,7 @@ export const LISTING_MEMBERS = {
           file_count: Type.Unsafe<number | null>({
             type: ['integer', 'null'],
             minimum: 0,
-            description: `The number of files below; \`null\` if there are more than 1,000, or the page would count more than 10,000.`,
+            description: `The number of files below, without markers; \`null\` if there are more than 1,000, or the page would count more than 10,000.`,
             examples: [37],
           }),
           size: Type.Unsafe<number | null>({

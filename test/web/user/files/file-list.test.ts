@@ -287,3 +287,33 @@ it('a hidden folder is shown again as what it is then', async () => {
   list.hide(['trip/', 'a'], false)
   expect(namesOf(list)).toEqual(['zoo/', 'a'])
 })
+
+it('what is in a folder is counted with it, and again some time after it has changed', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  let count = 2
+  const { list, asked } = listWith(() => {
+    const folders = [
+      { prefix: 'trip 1/', file_count: null, size: null },
+      { prefix: 'trip/', file_count: count, size: 10 * count },
+    ]
+    return { files: [], prefixes: ['trip 1/', 'trip/'], folders, next_cursor: null }
+  })
+  await list.reload()
+  expect(asked[0]?.get('folder_totals')).toBe('true')
+  expect(list.totals.value.get('trip/')).toMatchObject({ file_count: 2, size: 20 })
+  expect(list.totals.value.get('trip 1/')).toMatchObject({ file_count: null })
+  count = 4
+  for (const name of ['trip/3', 'trip/4']) list.put({ ...FILE, name })
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(list.totals.value.get('trip/')).toMatchObject({ file_count: 4, size: 40 })
+  expect(asked.map((query) => query.get('prefix'))).toEqual([null, 'trip'])
+  count = 3
+  list.drop('trip/4')
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(list.totals.value.get('trip/')).toMatchObject({ file_count: 3 })
+  // Files of folders are listed then, and no folders.
+  list.folder.value = ''
+  await list.seek('trip')
+  expect(asked.at(-1)?.has('folder_totals')).toBe(false)
+})
