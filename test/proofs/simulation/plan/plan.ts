@@ -136,10 +136,13 @@ export interface BatchAction {
 }
 
 export interface BatchedAction {
-  readonly op: 'remove' | 'rename' | 'keep' | 'restore' | 'move' | 'remove all'
+  readonly op: 'remove' | 'rename' | 'keep' | 'restore' | 'move' | 'clear'
   readonly file: number
   readonly to: number
   readonly past: number
+  /** Which folder is moved into which other, or deleted. */
+  readonly folder: number
+  readonly toFolder: number
   readonly overwrite: boolean
   readonly ignoresMissing: boolean
 }
@@ -148,6 +151,8 @@ const process = fc.nat({ max: 2 })
 // Mostly the same user and file, so that operations meet.
 const user = fc.constantFrom(0, 0, 0, 1)
 const file = fc.constantFrom(0, 0, 0, 1, 1, 2, 2, 3, 4)
+
+const folder = fc.constantFrom(1, 1, 1, 2, 2, 2, 0, 3)
 
 const size = fc.oneof(
   fc.constantFrom(0, 1, PART_SIZE - 1, PART_SIZE, PART_SIZE + 1, 3 * PART_SIZE, MAX_FILE_SIZE + 1),
@@ -192,13 +197,6 @@ const retain: fc.Arbitrary<RetainAction> = fc.record({
   metadataBytes: resumable.metadataBytes,
 })
 
-const batchedOp: fc.Arbitrary<BatchedAction['op']> = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom('remove', 'rename', 'keep') },
-  { weight: 4, arbitrary: fc.constant('restore') },
-  { weight: 2, arbitrary: fc.constant('move') },
-  { weight: 1, arbitrary: fc.constant('remove all') },
-)
-
 const batch: fc.Arbitrary<BatchAction> = fc.record({
   kind: fc.constant('batch'),
   process,
@@ -206,9 +204,20 @@ const batch: fc.Arbitrary<BatchAction> = fc.record({
   file,
   operations: fc.array(
     fc.record({
-      op: batchedOp,
+      op: fc.constantFrom(
+        'remove',
+        'rename',
+        'keep',
+        'restore',
+        'restore',
+        'move',
+        'move',
+        'clear',
+      ),
       file,
       to: file,
+      folder,
+      toFolder: folder,
       past: fc.constantFrom(0, 0, 1, 2),
       overwrite: fc.boolean(),
       ignoresMissing: fc.boolean(),

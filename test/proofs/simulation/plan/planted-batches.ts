@@ -1,5 +1,7 @@
 import { AppError, isAppError } from '../../../../src/core/errors.ts'
 import type { ChangedFiles } from '../../../../src/core/files/file-ledger.ts'
+import { isMarker, parseFileName } from '../../../../src/core/files/file-name.ts'
+import type { BatchOperation } from '../../../../src/core/files/operation.ts'
 import type { Variant } from '../world/world.ts'
 
 /** Bugs that batches could have. The checker must find them all. */
@@ -13,6 +15,48 @@ export const PLANTED_BATCH_BUGS: Readonly<Record<string, Variant>> = {
         }
         const last = done.at(-1) ?? (await ledger.changeFiles(batch))
         return { ...last, files: done.flatMap(({ files }) => files) }
+      },
+    }),
+  },
+
+  'moves the files of a folder one by one': {
+    sharedLedger: ({ ledger, ledgerReader }) => ({
+      async changeFiles(batch) {
+        const [operation] = batch.operations
+        if (operation?.op !== 'rename-prefix') return ledger.changeFiles(batch)
+        const { prefix, newPrefix, overwrite } = operation
+        const names = ledgerReader
+          .read()
+          .files.filter((row) => row.user_id === batch.userId && row.name.startsWith(prefix))
+          .map(({ name }) => name)
+        if (names.length < 2) return ledger.changeFiles(batch)
+        for (const name of names.slice(1)) {
+          const newName = parseFileName(`${newPrefix}${name.slice(prefix.length)}`)
+          const terms = { newName, overwrite, visibility: undefined, isKept: undefined }
+          await ledger.changeFiles({ ...batch, operations: [{ op: 'update', name, ...terms }] })
+        }
+        return ledger.changeFiles(batch)
+      },
+    }),
+  },
+
+  'leaves the marker of a folder that it deletes': {
+    sharedLedger: ({ ledger, ledgerReader }) => ({
+      async changeFiles(batch) {
+        const operations = batch.operations.flatMap((operation): readonly BatchOperation[] => {
+          if (operation.op !== 'delete-prefix') return [operation]
+          const { files } = ledgerReader.read()
+          const below = files.filter(
+            ({ user_id: userId, name }) =>
+              userId === batch.userId && name.startsWith(operation.prefix) && !isMarker(name),
+          )
+          return below.length === 0
+            ? [operation]
+            : below.map(({ name }) => ({ op: 'delete', name, ignoresMissing: true }))
+        })
+        const done = await ledger.changeFiles({ ...batch, operations })
+        const files = batch.operations.map((_, at) => done.files[at])
+        return { ...done, files, matched: batch.operations.map(() => undefined) }
       },
     }),
   },

@@ -119,6 +119,24 @@ export const FILE_SCENARIOS: Scenarios = {
     later(batch(batched('rename', { to: 2 }), batched('remove', { file: 3 }))),
     now(batch(batched('rename', { to: 3 }), batched('rename', { file: 1, to: 0 }))),
   ],
+  'a folder that is moved while a file is uploaded to it': [
+    now(upload({ file: 1 })),
+    now(upload({ file: 4, size: 0 })),
+    later(upload({ file: 1, size: 30 })),
+    now(batch(batched('move'))),
+    soon(batch(batched('move', { folder: 2, toFolder: 1, overwrite: true }))),
+  ],
+  'a folder that is moved onto another beside its deletion': [
+    now(upload({ file: 1 })),
+    now(upload({ file: 0, size: 30 })),
+    later(batch(batched('move', { overwrite: true }))),
+    now(batch(batched('clear', { folder: 0 }), batched('restore', { ignoresMissing: true }))),
+  ],
+  'a move of a folder that is refused at its end': [
+    now(upload({ file: 1 })),
+    now(upload({ file: 2, size: 20 })),
+    later(batch(batched('move'), batched('move', { folder: 3 }))),
+  ],
   'an upload that outlives its lease while another instance sweeps': [
     now(upload()),
     now({ kind: 'pause', process: 0, ms: 2 * LEASE_MS }),

@@ -82,7 +82,8 @@ export function batched(
   op: BatchedAction['op'],
   changes: Partial<BatchedAction> = {},
 ): BatchedAction {
-  return { op, file: 0, to: 0, past: 0, overwrite: false, ignoresMissing: false, ...changes }
+  const first = { file: 0, to: 0, past: 0, folder: 1, toFolder: 2 }
+  return { op, ...first, overwrite: false, ignoresMissing: false, ...changes }
 }
 
 export function batch(...operations: readonly BatchedAction[]): BatchAction {

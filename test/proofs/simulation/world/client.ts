@@ -23,7 +23,7 @@ import { bytesOf } from '../../../support/objects.ts'
 import { incomingOf } from './incoming.ts'
 import { currentFile, type ModelUser } from '../model/model.ts'
 import { contentOf, digest, metadataOf, type Operation } from '../plan/operation.ts'
-import { nameOf, sizeFor } from '../plan/names.ts'
+import { folderOf, nameOf, sizeFor } from '../plan/names.ts'
 import { MAX_FILES, MAX_OPERATION_MS } from '../plan/parameters.ts'
 import type { CreateAction } from '../plan/resumable-actions.ts'
 import type {
@@ -204,18 +204,16 @@ async function batch({ operation, repository, history }: Client, action: BatchAc
   const versions = hasRestore ? await pastVersions({ operation, history }) : []
   const operations = action.operations.flatMap((each): readonly BatchOperation[] => {
     const { op, overwrite, ignoresMissing } = each
+    const prefix = folderOf(each.folder)
+    if (op === 'clear') return [{ op: 'delete-prefix', prefix, ignoresMissing }]
+    if (op === 'move') {
+      const newPrefix = folderOf(each.toFolder)
+      return [{ op: 'rename-prefix', prefix, newPrefix, overwrite, ignoresMissing }]
+    }
     const name = nameOf(each.file)
     const newName = op === 'rename' ? nameOf(each.to) : undefined
     const isKept = op === 'keep' ? overwrite : undefined
     if (op === 'remove') return [{ op: 'delete', name, ignoresMissing }]
-    if (op === 'remove all') {
-      return [{ op: 'delete-prefix', prefix: parseFileNamePrefix('file-'), ignoresMissing }]
-    }
-    if (op === 'move') {
-      const prefix = parseFileNamePrefix(name)
-      const newPrefix = parseFileNamePrefix(`file-${each.to}`)
-      return [{ op: 'rename-prefix', prefix, newPrefix, overwrite, ignoresMissing }]
-    }
     if (op === 'restore') {
       const version = versions[each.past % versions.length]?.version
       return version === undefined ? [] : [{ op, version, name, overwrite }]
