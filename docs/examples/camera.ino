@@ -11,7 +11,7 @@ const char *WIFI_NAME = "my-network";
 const char *WIFI_PASSWORD = "my-password";
 const char *BASE_URL = "https://files.example.com";
 const char *ACCESS_TOKEN = "crt_...";
-const char *PREFIX = "cam1-";
+const char *PREFIX = "camera-17/";
 // The certificate of the authority that issued the service's certificate.
 const char *ROOT_CA = R"(-----BEGIN CERTIFICATE-----
 ...
@@ -29,7 +29,7 @@ String nextName() {
   struct tm now;
   while (!getLocalTime(&now)) delay(1000);
   char time[24];
-  strftime(time, sizeof time, "%Y-%m-%dT%H-%M-%SZ", &now);
+  strftime(time, sizeof time, "%Y-%m-%d/%H%M%S", &now);
   return String(PREFIX) + time + "-" + String(boots) + "-" + String(++pictures) + ".jpg";
 }
 

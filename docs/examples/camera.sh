@@ -1,5 +1,7 @@
 # camera.sh: uploads pictures, oldest first, and deletes each one once the service has stored it. Never ends.
 #   BASE_URL=https://files.example.com ACCESS_TOKEN=crt_... sh camera.sh FOLDER PREFIX
+# FOLDER has a folder for each day. With the prefix camera-17/, the picture 2026-11-28/120000.jpg is stored as
+# camera-17/2026-11-28/120000.jpg.
 set -u
 export LC_ALL=C
 MAX_QUEUED=${MAX_QUEUED:-1000} # If there are more pictures, the oldest are deleted without being sent.
@@ -18,7 +20,7 @@ upload() {
   : >"$head"
   status=$(curl --silent --upload-file "$1" --header "Authorization: Bearer $ACCESS_TOKEN" \
     --header 'If-None-Match: *' --connect-timeout 10 --speed-limit 1 --speed-time 60 \
-    --output /dev/null --dump-header "$head" --write-out '%{http_code}' "$BASE_URL/users/me/repo/$1") || status=000
+    --output /dev/null --dump-header "$head" --write-out '%{http_code}' "$BASE_URL/users/me/repo/$prefix$1") || status=000
   asked=$(tr -d '\r' <"$head" | grep -i '^retry-after: [0-9]*$' | tail -n 1 | cut -d ' ' -f 2)
 }
 
@@ -32,7 +34,7 @@ pause() {
 }
 
 while true; do
-  set -- "$prefix"*.jpg # In the order of their names, which begin with the time.
+  set -- */*.jpg # In the order of their days and times.
   if [ ! -e "$1" ]; then
     sleep 1
     continue
@@ -44,7 +46,13 @@ while true; do
   upload "$1"
   case $status in
     # 412: an earlier attempt stored it, and its answer was lost. 400, 413: the service never accepts it.
-    200 | 201 | 400 | 412 | 413) if rm -f "$1"; then backoff=1 && continue; fi ;;
+    200 | 201 | 400 | 412 | 413)
+      if rm -f "$1"; then
+        # The camera has gone on to another day.
+        if [ $# -gt 1 ] && [ "${1%/*}" != "${2%/*}" ]; then rmdir "${1%/*}" 2>/dev/null; fi
+        backoff=1 && continue
+      fi
+      ;;
   esac
   pause "$1"
 done

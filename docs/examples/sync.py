@@ -1,8 +1,9 @@
-"""sync.py: keeps a saved game equal on several machines.
+"""sync.py: keeps saved games equal on several machines.
 
-    BASE_URL=https://files.example.com ACCESS_TOKEN=crt_... python3 sync.py FILE
+    BASE_URL=https://files.example.com ACCESS_TOKEN=crt_... python3 sync.py FILE...
 
-Run it before the game starts and after it ends. If this and another machine have both saved, it keeps both.
+Run it before the game starts and after it ends, in the folder that has the saves: `saves/slot 1.sav` has the same path
+there and on the service. If this and another machine have both saved, it keeps both.
 """
 
 import hashlib
@@ -23,12 +24,13 @@ class Offline(Exception):
 
 
 def sync(path):
+    name_of(path)
     content = read(path)
     state = json.loads(read(path + ".sync") or "{}")  # What this machine and the service last had in common.
     if content is not None and digest(content) != state.get("sha256"):
         return send(path, content, state)
     headers = {"If-None-Match": state["etag"]} if state else {}
-    response = request("GET", os.path.basename(path), headers)
+    response = request("GET", name_of(path), headers)
     if response.status_code != 200:
         return "unchanged" if response.status_code == 304 else "not on the service"
     return take(path, response)
@@ -36,7 +38,7 @@ def sync(path):
 
 def send(path, content, state):
     """Uploads the save, if the service still has the version from which it was continued."""
-    name = os.path.basename(path)
+    name = name_of(path)
     before = {"If-Match": state["etag"]} if "etag" in state else {"If-None-Match": "*"}
     # Stored before the request, to recognize this content if the answer is lost.
     save(path, state | {"sent": state.get("sent", []) + [digest(content)]})
@@ -56,7 +58,7 @@ def send(path, content, state):
         return send(path, content, {"etag": response.headers["ETag"], "sha256": there})
     copy = f"{path}.conflict-{digest(content)[:8]}"
     # The name depends on the content, so a repetition has no effect.
-    request("PUT", os.path.basename(copy), {}, content)
+    request("PUT", name_of(copy), {}, content)
     write(copy, content)
     take(path, response)
     return f"conflict: this machine's save is now {copy}"
@@ -92,7 +94,14 @@ def request(method, name, headers=None, content=None):
 
 
 def url(name):
-    return f"{os.environ['BASE_URL']}/users/me/repo/{quote(name, safe='')}"
+    return f"{os.environ['BASE_URL']}/users/me/repo/{quote(name)}"
+
+
+def name_of(path):
+    name = os.path.normpath(path).replace(os.sep, "/")
+    if os.path.isabs(path) or os.path.splitdrive(path)[0] or name.split("/")[0] in (".", ".."):
+        sys.exit(f"{path} is not a file below this folder.")
+    return name
 
 
 def digest(content):
@@ -111,6 +120,7 @@ def read(path):
 
 
 def write(path, content):
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     with open(path + ".new", "wb") as file:
         file.write(content)
         file.flush()
@@ -121,6 +131,7 @@ def write(path, content):
 session = requests.Session()
 session.headers["Authorization"] = f"Bearer {os.environ['ACCESS_TOKEN']}"
 try:
-    print(sync(sys.argv[1]))
+    for path in sys.argv[1:]:
+        print(f"{path}: {sync(path)}")
 except Offline:
     print("offline: the next run continues")

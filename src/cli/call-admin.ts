@@ -17,9 +17,9 @@ export async function callAdmin(
   if (json) return print(answered)
   const answer = JSON.parse(answered) as Json
   if (text !== undefined) return print(text(answer))
-  const { next_cursor: next, prefixes = [], ...others } = answer as Page
+  const { next_cursor: next, prefixes = [], folders, ...others } = answer as Page
   if (next === undefined) return print(render(rowOf(answer, columns)))
-  const rolledUp = prefixes.map((name) => ({ name }))
+  const rolledUp = prefixes.map((name, at) => ({ name, size: folders?.[at]?.size ?? null }))
   const entries = [...rolledUp, ...Object.values(others as Entries).flat()]
   print(render(entries.map((entry) => rowOf(entry, columns))))
   if (next !== null) printError(`There are more; continue with --cursor ${next}`)
@@ -29,6 +29,8 @@ export async function callAdmin(
 interface Page {
   readonly next_cursor?: string | null
   readonly prefixes?: readonly string[]
+  /** What is below each of `prefixes`, if it was asked for. */
+  readonly folders?: readonly { readonly size: number | null }[]
 }
 
 type Entries = Readonly<Record<string, readonly Json[]>>

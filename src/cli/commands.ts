@@ -113,9 +113,13 @@ export const COMMANDS: readonly Command[] = [
     calls: [['GET', '/admin/users/{user_id}/grants']],
   },
   {
-    usage: `files list <user_id> [--prefix ...] [--contains ...] [--delimiter ...] [--order ...] ${PAGE}`,
-    summary: `list the files of a user, also of a suspended one (--order ${FILE_ORDERS.join(', ')})`,
+    usage: `files list <user_id> [--prefix ...] [--contains ...] [--delimiter ...] [--folder-totals] [--order ...] ${PAGE}`,
+    summary: `list the files of a user, also of a suspended one; --delimiter / rolls up folders, --folder-totals tells their sizes (--order ${FILE_ORDERS.join(', ')})`,
     calls: [['GET', '/admin/users/{user_id}/files']],
+    input: (flags, switches) => ({
+      ...flags,
+      folder_totals: switches.has('folder-totals') ? true : undefined,
+    }),
     columns: 'name size visibility version updated_at expires_at',
   },
   {

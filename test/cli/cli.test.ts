@@ -207,13 +207,13 @@ describe('tokens', () => {
 
   it('issue narrows what a token permits, and list shows it', async () => {
     await run('devices add alice camera')
-    const scope = { actions: ['read', 'create'], prefix: 'cam-', device_id: 'camera' }
-    const flags = '--actions create,read --prefix cam- --device camera'
+    const scope = { actions: ['read', 'create'], prefix: 'camera-17/', device_id: 'camera' }
+    const flags = '--actions create,read --prefix camera-17/ --device camera'
     expect(await json(`tokens issue alice ${flags}`)).toMatchObject({ scope })
     expect(await json('tokens issue alice')).toMatchObject({ scope: null })
     const { out } = await run('tokens list alice')
     expect(out).toMatch(/ actions +prefix +device_id +when_full /)
-    expect(out).toMatch(/ read,create +cam- +camera +refuse /)
+    expect(out).toMatch(/ read,create +camera-17\/ +camera +refuse /)
     expect(out).toMatch(/ all +- +- +refuse /)
   })
 

@@ -88,6 +88,33 @@ it('files delete removes a file, once', async () => {
   expect((await run('files delete alice a//b')).err).toMatch(/^invalid_file_name: /)
 })
 
+it('files commands take paths, and show folders', async () => {
+  const day = 'camera-17/2026-11-28'
+  for (const name of [`${day}/120000.jpg`, `${day}/50% a?b#c.jpg`, 'camera-17/new.jpg', 'camera 1'])
+    await account.put(name, 2)
+  await account.put('camera-17/', 0)
+  const listing = 'files list alice --prefix camera-17/ --delimiter /'
+  expect(await names(listing)).toEqual([`${day}/`, 'camera-17/', 'camera-17/new.jpg'])
+  expect((await run(listing)).out).toMatch(/^camera-17\/2026-11-28\/ +- +- .*\ncamera-17\/ +0 B/m)
+  const withTotals = `${listing} --folder-totals`
+  expect((await run(withTotals)).out).toMatch(
+    /^camera-17\/2026-11-28\/ +4 B +- .*\ncamera-17\/ +0 B/m,
+  )
+  const { out } = await run(`${withTotals} --json`)
+  expect(JSON.parse(out)).toMatchObject({
+    folders: [{ prefix: `${day}/`, file_count: 2, size: 4 }],
+  })
+  for (const name of [`${day}/120000.jpg`, `${day}/50% a?b#c.jpg`, 'camera-17/'])
+    expect(await runCommand(['files', 'delete', 'alice', name], open)).toEqual(DONE)
+  expect(await names('files list alice')).toEqual(['camera 1', 'camera-17/new.jpg'])
+  for (const name of ['camera-17/../camera 1', './camera 1', '/camera 1', 'camera-17/new.jpg/.']) {
+    const { code, err } = await runCommand(['files', 'delete', 'alice', name], open)
+    expect(code).toBe(1)
+    expect(err).toMatch(/^invalid_file_name: /)
+  }
+  expect(await names('files list alice')).toHaveLength(2)
+})
+
 it('files archive writes a new file, with what begins so, also of a suspended user', async () => {
   const { upload } = await openTestRepository(core)
   await upload('a-1', 'hello')

@@ -52,9 +52,9 @@ it('history restore makes a version current again, and says why it does not', as
   await account.put('a', 2)
   const taken = await run(`history restore alice ${file.version}`)
   expect(taken).toMatchObject({ code: 1, err: expect.stringContaining('already exists') as string })
-  const beside = await run(`history restore alice ${file.version} --name b`)
+  const beside = await run(`history restore alice ${file.version} --name old/2026/b`)
   expect(beside.code).toBe(0)
-  expect(await account.size('b')).toBe(1)
+  expect(await account.size('old/2026/b')).toBe(1)
   expect(await run(`history restore alice ${UNKNOWN}`)).toMatchObject({ code: 1 })
   expect(await run('history restore alice nonsense')).toMatchObject({
     code: 1,

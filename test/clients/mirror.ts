@@ -1,10 +1,12 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import { expect } from 'vitest'
 import { change, remove } from '../http/file-requests.ts'
 import { upload } from '../http/fixture.ts'
+import { forTest } from '../support/for-test.ts'
+import { temporaryFolder } from '../support/service/program.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 
 export interface Mirror {
@@ -15,30 +17,63 @@ export interface Mirror {
   readonly start: () => ChildProcess
 }
 
-/** Expects a mirror to follow every kind of change, and to find what has changed while it did not run. */
+/**
+ * Expects a mirror to follow every kind of change, to find what has changed while it did not run, to keep the tree, and
+ * to write nothing outside of its folder.
+ */
 export async function expectMirror({ service, user, folder, start }: Mirror): Promise<void> {
-  async function copied(): Promise<Record<string, string>> {
-    const names = await readdir(folder).catch(() => [])
-    const pairs = names.map(async (name) => [
-      name,
-      await readFile(join(folder, name), 'utf8').catch(() => ''),
-    ])
-    return Object.fromEntries((await Promise.all(pairs)) as [string, string][])
-  }
+  const running = forTest()
+  const run = () => running.adopt(start(), (program) => void program.kill())
+  const put = (name: string, content = 'new') => upload(service, { user, name, content })
+  const mirrored = () => treeOf(folder)
 
-  for (const name of ['a', 'b', 'c d']) await upload(service, { user, name, content: name })
-  const first = start()
-  await expect.poll(copied).toEqual({ a: 'a', b: 'b', 'c d': 'c d' })
-  await upload(service, { user, name: 'a', content: 'again' })
+  for (const name of ['a', 'b', 'c d', 'photos/2026 ü/x?#%', 'kept/1']) await put(name, 'old')
+  for (const marker of ['kept/', 'empty/folder/']) await put(marker, '')
+  const first = run()
+  const before = { a: 'old', b: 'old', 'c d': 'old', 'photos/2026 ü/x?#%': 'old', 'kept/1': 'old' }
+  await expect.poll(mirrored).toEqual({ ...before, 'empty/folder/': '' })
+  await put('a')
   await change(service, { user, name: 'b', body: { name: 'renamed ü' } })
-  await remove(service, { user, name: 'c d' })
-  await expect.poll(copied).toEqual({ a: 'again', 'renamed ü': 'b' })
-  first.kill()
-  await once(first, 'exit')
-  await remove(service, { user, name: 'a' })
-  await upload(service, { user, name: 'e', content: 'e' })
-  const second = start()
-  await expect.poll(copied).toEqual({ 'renamed ü': 'b', e: 'e' })
-  second.kill()
-  await once(second, 'exit')
+  await change(service, { user, name: 'photos/2026 ü/x?#%', body: { name: 'films/2027/x' } })
+  await change(service, { user, name: 'empty/folder/', body: { name: 'empty/other/' } })
+  for (const name of ['c d', 'kept/1']) await remove(service, { user, name })
+  const moved = { 'renamed ü': 'old', 'films/2027/x': 'old' }
+  await expect.poll(mirrored).toEqual({ a: 'new', ...moved, 'kept/': '', 'empty/other/': '' })
+  await end(first)
+
+  for (const name of ['a', 'kept/', 'empty/other/']) await remove(service, { user, name })
+  const outside = await temporaryFolder(running)
+  await writeFile(join(outside, 'own'), 'own')
+  await symlink(outside, join(folder, 'out'))
+  await symlink(join(outside, 'own'), join(folder, 'own'))
+  await mkdir(join(folder, 'stale/of'), { recursive: true })
+  await writeFile(join(folder, 'stale/of/before'), '')
+  for (const name of ['out/e', 'own', 'a/now/a folder']) await put(name)
+  const second = run()
+  const after = { ...moved, 'out/e': 'new', own: 'new', 'a/now/a folder': 'new' }
+  await expect.poll(mirrored).toEqual(after)
+  // No file system has both.
+  await put('own/not here')
+  await put('last')
+  await expect.poll(mirrored).toEqual({ ...after, last: 'new' })
+  expect(await treeOf(outside)).toEqual({ own: 'own' })
+  await end(second)
+}
+
+async function end(program: ChildProcess): Promise<void> {
+  const exited = once(program, 'exit')
+  program.kill()
+  await exited
+}
+
+/** The contents of all files below a folder, and the empty folders, with a slash. */
+async function treeOf(folder: string): Promise<Record<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  const pairs = entries.map(async (entry) => {
+    const path = join(entry.parentPath, entry.name)
+    const name = relative(folder, path)
+    if (!entry.isDirectory()) return [[name, await readFile(path, 'utf8').catch(() => '')]]
+    return (await readdir(path).catch(() => [])).length === 0 ? [[`${name}/`, '']] : []
+  })
+  return Object.fromEntries((await Promise.all(pairs)).flat()) as Record<string, string>
 }

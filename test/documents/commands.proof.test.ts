@@ -80,7 +80,7 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
   },
   "curl -H 'Authorization: Bearer crt_...' -T": async (scene) => {
     const reply: unknown = JSON.parse(await scene.clone.run(`printf x >clip.mp4\n${asDemo(scene)}`))
-    expect(reply).toMatchObject({ name: 'cam1-2026-11-27T12-00.mp4', size: 1 })
+    expect(reply).toMatchObject({ name: 'camera-17/2026-11-28/120000.mp4', size: 1 })
   },
   "curl -H 'Authorization: Bearer crt_...' -H 'Content-Type: image/jpeg'": async (scene) => {
     const reply: unknown = JSON.parse(
@@ -113,7 +113,7 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     const reply: unknown = JSON.parse(await scene.clone.run(asDemo(scene)))
     expect(reply).toMatchObject({
       label: 'camera',
-      scope: { actions: ['create'], prefix: 'cam1-', device_id: null },
+      scope: { actions: ['create'], prefix: 'camera-17/', device_id: null },
     })
   },
   'echo "jwt_$(printf': async ({ text, clone }) => {

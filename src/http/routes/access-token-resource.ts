@@ -40,7 +40,10 @@ const ScopeBody = Type.Object(
         examples: [['read', 'create']],
       }),
     ),
-    prefix: Prefix('The token is only for file names that begin with this, byte by byte.', 'cam1-'),
+    prefix: Prefix(
+      'The token is only for file names that begin with this, byte by byte.',
+      'camera-17/',
+    ),
     device_id: Type.Optional(
       Type.String({
         pattern: REFERENCE_PATTERN,
@@ -109,7 +112,7 @@ const members = {
     examples: [
       {
         actions: ['read', 'create'],
-        prefix: 'cam1-',
+        prefix: 'camera-17/',
         device_id: 'camera-17',
         when_full: 'evict_oldest',
       },

@@ -13,7 +13,7 @@ import { assertQueryDecodable, parseQuery, queryText } from '../server/query.ts'
 export const ARCHIVE_QUERY = Query({
   prefix: Prefix(
     `The prefix of the files, at most ${MAX_ARCHIVED_FILES}. Without it and \`name\`, all files.`,
-    '2026-',
+    'photos/2026/',
   ),
   name: Type.Optional(
     Type.Array(Type.String(), {

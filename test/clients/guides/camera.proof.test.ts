@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, readdir, rename, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { namesOf } from '../../http/file-requests.ts'
@@ -14,6 +14,7 @@ import { environmentOf, readerOf, runCommands } from './run.ts'
 import { openScene } from './scene.ts'
 
 const PICTURE_BYTES = 10_000
+const PREFIX = 'camera-17/'
 
 interface Change {
   readonly type: string
@@ -39,13 +40,19 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))('the camera of
     runCommands(block, { reader: readerOf(service, user), variables })
   const stored = () => namesOf(service, { user })
   const queued = async () =>
-    (await readdir(folder)).filter((name) => name.endsWith('.jpg')).toSorted()
+    (await readdir(folder, { recursive: true }))
+      .filter((name) => name.endsWith('.jpg'))
+      .map((name) => PREFIX + name)
+      .toSorted()
 
+  /** Five pictures are of one day. */
   async function take(number: number, size = PICTURE_BYTES): Promise<string> {
-    const name = `cam1-2026-11-27T12-00-${String(number).padStart(2, '0')}.jpg`
+    const day = `2026-11-2${Math.trunc(number / 5)}`
+    const name = `${day}/1200${String(number).padStart(2, '0')}.jpg`
+    await mkdir(join(folder, day), { recursive: true })
     await writeFile(join(folder, 'new.tmp'), Buffer.alloc(size, number))
     await rename(join(folder, 'new.tmp'), join(folder, name))
-    return name
+    return PREFIX + name
   }
 
   async function takeAll(numbers: readonly number[]): Promise<string[]> {
@@ -55,7 +62,7 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))('the camera of
   }
 
   function start(variables = {}): void {
-    const args = [join(folder, 'camera.sh'), folder, 'cam1-']
+    const args = [join(folder, 'camera.sh'), folder, PREFIX]
     const env = environmentOf({ url: network.url, token }, variables)
     camera = spawn('sh', args, { env, stdio: 'ignore', detached: true })
   }
@@ -84,6 +91,9 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))('the camera of
       const { body } = await download(service, { user, name })
       expect(body.equals(Buffer.alloc(PICTURE_BYTES, 6 + at))).toBe(true)
     }
+    // The folder of the first day is gone, and that of the last one stays.
+    const days = (await readdir(folder)).filter((name) => name.startsWith('2026'))
+    expect(days).toEqual(['2026-11-21'])
     const { changes } = await run(guideBlock('See what was evicted'), { CURSOR: String(CURSOR) })
     const evicted = (changes as Change[]).filter(({ type }) => type === 'file.evicted')
     expect(evicted.map(({ name }) => name)).toEqual([...others, ...later.slice(0, 2)])
@@ -138,7 +148,7 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))('the camera of
   })
 
   it('may let its recordings expire, and no more', async () => {
-    const url = `${service.url}/users/me/repo/cam1-a.jpg`
+    const url = `${service.url}/users/me/repo/camera-17/a.jpg`
     const headers = { authorization: `Bearer ${token}` }
     const put = await fetch(`${url}?expires_in=604800`, { method: 'PUT', headers, body: 'x' })
     const { expires_at: expiresAt } = (await put.json()) as { readonly expires_at: string }

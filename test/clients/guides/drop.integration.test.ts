@@ -46,10 +46,10 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))(
       const news = run(guideBlock('Learn of new files'), { CURSOR: String(CURSOR) })
       expect(await drop(url)).toMatchObject(DROPPED)
       const { changes } = await news
-      expect(changes).toMatchObject([{ type: 'file.created', name: 'case-4711-app.log' }])
+      expect(changes).toMatchObject([{ type: 'file.created', name: 'cases/4711/app.log' }])
       await run(guideBlock('Revoke the link'), { LINK_ID: id })
       await expect(drop(url)).rejects.toThrow('"code":"not_found"')
-      expect(await stored()).toEqual(['case-4711-app.log'])
+      expect(await stored()).toEqual(['cases/4711/app.log'])
     })
 
     it('takes a large file with tus', async () => {
@@ -57,8 +57,8 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))(
       const send = (block: string) =>
         run(block, { LINK: throughNetwork(url), LINK_PASSWORD: 'correct horse' })
       await send(guideBlock('Send a large file'))
-      expect(await stored()).toEqual(['case-4711-app.log'])
-      const { body } = await download(service, { user, name: 'case-4711-app.log' })
+      expect(await stored()).toEqual(['cases/4711/app.log'])
+      const { body } = await download(service, { user, name: 'cases/4711/app.log' })
       expect(body.toString()).toBe(LOG)
     })
 
@@ -78,11 +78,11 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))(
       await expect(drop(throughNetwork(url))).rejects.toThrow('52')
       await expect(drop(url)).rejects.toThrow('"code":"file_exists"')
       const once = guideBlock('Make a link').replace('"max_uses": 20', '"max_uses": 1')
-      const last = await makeLink(once.replace('case-4711-', 'case-4712-'))
+      const last = await makeLink(once.replace('cases/4711/', 'cases/4712/'))
       network.mishaps.push('unanswered')
       await expect(drop(throughNetwork(last.url))).rejects.toThrow('52')
       await expect(drop(last.url)).rejects.toThrow('"code":"not_found"')
-      expect(await stored()).toEqual(['case-4711-app.log', 'case-4712-app.log'])
+      expect(await stored()).toEqual(['cases/4711/app.log', 'cases/4712/app.log'])
     })
   },
 )

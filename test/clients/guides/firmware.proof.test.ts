@@ -11,7 +11,7 @@ import { guideBlock } from './blocks.ts'
 import { readerOf, runCommands, runProgram } from './run.ts'
 import { openScene } from './scene.ts'
 
-const NAME = 'firmware-cam2-stable.bin'
+const NAME = 'firmware/cam2/stable.bin'
 const [UPDATED, FAILED, UNCHANGED] = [0, 1, 3]
 
 const needed = Promise.all(['curl', 'openssl'].map(findProgram))

@@ -4,14 +4,16 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { namesOf, remove } from '../../http/file-requests.ts'
 import { download, MIB } from '../../http/fixture.ts'
 import type { HttpProxy } from '../../support/faults/http-proxy.ts'
+import { forTest } from '../../support/for-test.ts'
 import { freePort } from '../../support/servers/local-server.ts'
 import { isSkipped } from '../../support/servers/needs.ts'
+import { temporaryFolder } from '../../support/service/program.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { guideBlock } from './blocks.ts'
 import { readerOf, runCommands, runProgram, whyNoRequests } from './run.ts'
 import { openScene } from './scene.ts'
 
-const SAVE = 'slot 1.sav'
+const SAVE = 'saves/slot 1.sav'
 const OFFLINE = 'offline: the next run continues'
 
 describe.skipIf(isSkipped(await whyNoRequests()))('the saved games of the guide', () => {
@@ -25,7 +27,7 @@ describe.skipIf(isSkipped(await whyNoRequests()))('the saved games of the guide'
     await copyFile('docs/examples/sync.py', join(folder, 'sync.py'))
     for (const machine of ['a', 'b']) await mkdir(join(folder, machine))
     const actions = ['read', 'create', 'replace', 'history']
-    const scope = JSON.stringify({ scope: { actions, prefix: 'slot' } })
+    const scope = JSON.stringify({ scope: { actions, prefix: 'saves/' } })
     const issue = guideBlock('A token for the camera').replace(/-d '.*'/, `-d '${scope}'`)
     const issued = await runCommands(issue, { reader: readerOf(service, user) })
     token = String(issued['access_token'])
@@ -33,15 +35,19 @@ describe.skipIf(isSkipped(await whyNoRequests()))('the saved games of the guide'
 
   const run = (block: string, variables = {}) =>
     runCommands(block, { reader: { url: service.url, token }, variables })
-  const play = (machine: string, content: string) => writeFile(join(folder, machine, SAVE), content)
+  async function play(machine: string, content: string): Promise<void> {
+    await mkdir(join(folder, machine, 'saves'), { recursive: true })
+    await writeFile(join(folder, machine, SAVE), content)
+  }
   const savedOn = (machine: string, name = SAVE) => readFile(join(folder, machine, name), 'utf8')
   const stored = async (name = SAVE) => String((await download(service, { user, name })).body)
 
   async function sync(machine: string, url = network.url): Promise<string> {
-    const words = ['python3', join(folder, 'sync.py'), join(folder, machine, SAVE)] as const
-    const { code, stdout, stderr } = await runProgram(words, { reader: { url, token } })
+    const words = ['python3', join(folder, 'sync.py'), SAVE] as const
+    const run = { reader: { url, token }, folder: join(folder, machine) }
+    const { code, stdout, stderr } = await runProgram(words, run)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    return stdout.trim()
+    return stdout.trim().replace(`${SAVE}: `, '')
   }
 
   it('travel from one machine to another and back', async () => {
@@ -63,8 +69,8 @@ describe.skipIf(isSkipped(await whyNoRequests()))('the saved games of the guide'
     await play('a', 'of a')
     await play('b', 'of b')
     expect(await sync('a')).toBe('sent')
-    expect(await sync('b')).toMatch(/^conflict: .*\/slot 1\.sav\.conflict-[0-9a-f]{8}$/)
-    const names = await readdir(join(folder, 'b'))
+    expect(await sync('b')).toMatch(/^conflict: .*saves\/slot 1\.sav\.conflict-[0-9a-f]{8}$/)
+    const names = await readdir(join(folder, 'b'), { recursive: true })
     const conflict = names.find((name) => name.includes('conflict')) ?? ''
     expect([await savedOn('b'), await savedOn('b', conflict)]).toEqual(['of a', 'of b'])
     expect([await stored(), await stored(conflict)]).toEqual(['of a', 'of b'])
@@ -117,6 +123,17 @@ describe.skipIf(isSkipped(await whyNoRequests()))('the saved games of the guide'
     await play('a', 'two')
     expect(await sync('a')).toBe('sent')
     expect(await stored()).toBe('two')
+  })
+
+  it('are only those below the folder', async () => {
+    const other = await temporaryFolder(forTest())
+    await writeFile(join(other, 'own.sav'), 'own')
+    for (const path of ['..', '../own.sav', 'saves/../../own.sav', join(other, 'own.sav'), '.']) {
+      const words = ['python3', join(folder, 'sync.py'), path] as const
+      const ran = await runProgram(words, { reader: { url: network.url, token }, folder: other })
+      expect(ran).toMatchObject({ code: 1, stderr: `${path} is not a file below this folder.\n` })
+    }
+    expect(network.requests).toEqual([])
   })
 
   it('go back to that of yesterday, unless another machine has saved since', async () => {

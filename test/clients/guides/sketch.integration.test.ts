@@ -64,10 +64,10 @@ describe.skipIf(isSkipped(reason))('the sketch of the guide, on stand-ins,', () 
     // The first delay waits for the clock.
     expect(await run(6)).toEqual([1, 59, 60, 60, 60, 60, 60])
     expect(await stored()).toEqual([
-      'cam1-2026-11-27T12-02-00Z-1-3.jpg',
-      'cam1-2026-11-27T12-03-00Z-1-4.jpg',
-      'cam1-2026-11-27T12-04-00Z-1-5.jpg',
-      'cam1-2026-11-27T12-05-00Z-1-6.jpg',
+      'camera-17/2026-11-27/120200-1-3.jpg',
+      'camera-17/2026-11-27/120300-1-4.jpg',
+      'camera-17/2026-11-27/120400-1-5.jpg',
+      'camera-17/2026-11-27/120500-1-6.jpg',
     ])
     for (const [at, name] of (await stored()).entries()) {
       const { body } = await download(service, { user, name })

@@ -215,6 +215,7 @@ interface Schema {
 const SCHEMAS = {
   File: 'File',
   FilePage: 'FilePage',
+  Folder: 'Folder',
   Change: 'RepositoryChange',
   Capacity: 'Capacity',
 }

@@ -57,7 +57,8 @@ export function resourcesSuite(get: () => PythonFixture): void {
         assert await (await client.files.download(name)).read() == b"1"
         await direct.files.upload("photos/film.mov", bytes(9 * 2**20))
         await direct.files.upload("photos/%2F/..a", b"1")
-        pages = [page async for page in direct.files.list(prefix="photos/", delimiter="/").pages()]
+        pages = [page async for page in direct.files.list(prefix="photos/", delimiter="/", folder_totals=True).pages()]
+        assert pages[0]["folders"][1] == {"prefix": "photos/2026 ü/", "file_count": 1, "size": 1}, pages
         assert pages[0]["prefixes"] == ["photos/%2F/", "photos/2026 ü/"], pages
         assert [file["name"] for file in pages[0]["files"]] == ["photos/film.mov"], pages
         assert [file["name"] async for file in direct.files.list(prefix="photos/", contains="FILM")] == ["photos/film.mov"]

@@ -6,10 +6,11 @@ const input = document.querySelector('input')!
 const progress = document.querySelector('progress')!
 const status = document.querySelector('p')!
 const gallery = document.querySelector('main')!
+const FOLDER = 'pictures/'
 const pictures = new Map<string, HTMLImageElement>()
 
 async function show(name: string) {
-  if (!/\.(avif|gif|jpe?g|png|webp)$/i.test(name)) return
+  if (!name.startsWith(FOLDER) || !/\.(avif|gif|jpe?g|png|webp)$/i.test(name)) return
   try {
     const { stream } = await files.download(name)
     const src = URL.createObjectURL(await new Response(stream).blob())
@@ -34,7 +35,7 @@ function remove(name: string) {
 input.onchange = async () => {
   for (const file of input.files ?? []) {
     try {
-      await files.upload(file.name, file, {
+      await files.upload(FOLDER + file.name, file, {
         onProgress: ({ sent, total }) => (progress.value = sent / (total || 1)),
       })
     } catch (error) {
@@ -46,7 +47,7 @@ input.onchange = async () => {
 
 // Shows the files, then what becomes of them, here and on other devices. `follow` never ends by itself.
 let cursor: string | undefined
-for await (const page of files.list().pages()) {
+for await (const page of files.list({ prefix: FOLDER }).pages()) {
   cursor ??= page.changes_cursor
   for (const { name } of page.files) await show(name)
 }

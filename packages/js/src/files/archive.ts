@@ -30,7 +30,7 @@ export async function downloadArchive(
   { prefix, names, signal }: ArchiveOptions,
 ): Promise<Archive> {
   // Without a name, the service would send all files.
-  if (names?.length === 0) throw new RangeError('An archive of names has at least one.')
+  if (names?.length === 0) throw new RangeError('An archive has at least one file.')
   const call = { path, query: { prefix, name: names }, signal }
   const answer = await http.attempts(signal).until(() => http.open(call))
   const length = answer.headers.get('content-length')

@@ -118,11 +118,10 @@ export async function download(
   return { stream, size: extent.end - extent.start, fileSize, etag, sha256, modifiedAt }
 }
 
-function expectRange({ start, end = Infinity }: NonNullable<DownloadOptions['range']>): void {
-  const isInteger = Number.isSafeInteger(start) && (end === Infinity || Number.isSafeInteger(end))
+function expectRange({ start, end = start + 1 }: NonNullable<DownloadOptions['range']>): void {
   // The service ignores the header of any other range, and sends the whole file.
-  if (!isInteger || start < 0 || end <= start)
-    throw new RangeError('A range has integer limits and at least one byte.')
+  if (![start, end].every(Number.isSafeInteger) || start < 0 || end <= start)
+    throw new RangeError('A range has at least one byte.')
 }
 
 /** Which bytes of which version a response has. */

@@ -117,7 +117,7 @@ export function createFiles(http: Http): Files {
   const pathOf = (name: string, userId?: string): string =>
     `${repositoryPath(userId)}/${filePath(name)}`
 
-  function change(name: string, json: components['schemas']['Change'], options: ChangeOptions) {
+  function change(name: string, json: object, options: ChangeOptions) {
     const headers = conditionHeaders(options)
     return { method: 'PATCH', path: pathOf(name), json, headers, signal: options.signal } as const
   }
@@ -129,18 +129,14 @@ export function createFiles(http: Http): Files {
     list(options = {}) {
       const { prefix, contains, delimiter, order, userId } = options
       const path = repositoryPath(userId)
-      const folder_totals = options.folderTotals === true ? 'true' : undefined
+      const folder_totals = options.folderTotals?.toString()
       const query = { prefix, contains, delimiter, folder_totals, order }
       return createListing<FilePage, 'files'>(http, { path, options, query, member: 'files' })
     },
     get: (name, options = {}) => getFile(http, { name, ...options }),
     async rename(name, newName, options = {}) {
       const { overwrite, ifMatch, signal } = options
-      const call = change(
-        name,
-        { name: newName, ...(overwrite !== undefined && { overwrite }) },
-        options,
-      )
+      const call = change(name, { name: newName, overwrite }, options)
       return http.json<StoredFile>(call, async (error) => {
         if (!isProblem(error, 'not_found')) return undefined
         const file = await findFile(http, { name: newName, signal })

@@ -249,7 +249,7 @@ function parseBase(url: string): URL {
   } catch {
     // Told below.
   }
-  throw clientError('invalid_url', `${JSON.stringify(url)} is no address with http: or https:.`)
+  throw clientError('invalid_url', `${JSON.stringify(url)} is no http: or https: address.`)
 }
 
 /** Whether there is nothing to delete. An upload that has become a file is not deleted. */

@@ -94,6 +94,7 @@ class Files(Resource[M]):
         prefix: str | None = None,
         contains: str | None = None,
         delimiter: str | None = None,
+        folder_totals: bool = False,
         order: Literal["name", "-name", "updated_at", "-updated_at", "size", "-size"] | None = None,
         user_id: str | None = None,
         limit: int | None = None,
@@ -104,9 +105,10 @@ class Files(Resource[M]):
         - `contains`: only names that contain it, in any case.
         - `delimiter`: with `/`, names that go on with a folder after the prefix are in the `prefixes` of the pages, one
           entry for each folder. Only with an order by name.
+        - `folder_totals`: counts what is below each of them, as `folders` of the pages.
         """
         query = {"prefix": prefix, "contains": contains, "delimiter": delimiter, "order": order, "limit": limit}
-        return Listing(self._http, _files_of(user_id), query)
+        return Listing(self._http, _files_of(user_id), query | ({"folder_totals": "true"} if folder_totals else {}))
 
     @Verb
     async def get(self, name: str, *, user_id: str | None = None) -> File:

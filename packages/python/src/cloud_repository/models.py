@@ -15,10 +15,17 @@ Evicted = TypedDict("Evicted", {"files": int, "bytes": int})
 _FilePage = TypedDict("_FilePage", {"files": list[File], "next_cursor": str | None})
 
 
+Folder = TypedDict("Folder", {"prefix": str, "file_count": int | None, "size": int | None})
+
+
 class FilePage(_FilePage, total=False):
-    """Only a listing with a `delimiter` has `prefixes`, and only the first page of the caller's own `changes_cursor`."""
+    """With a `delimiter`, it has `prefixes`, with `folder_totals` also what is below each of them.
+
+    Only the first page of the caller's own files has the `changes_cursor`.
+    """
 
     prefixes: list[str]
+    folders: list[Folder]
     changes_cursor: str
 
 
