@@ -1,3 +1,4 @@
+import { FILE_NAME_PREFIX_PATTERN, MAX_FILE_NAME_BYTES } from '../../../core/files/file-name.ts'
 import { MAX_OPERATIONS } from '../../../core/files/operation.ts'
 import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
 import { described, type Json, withParsed } from '../../openapi/operation.ts'
@@ -149,7 +150,14 @@ function orByPrefix(byName: typeof DELETE, byPrefix: typeof DELETE) {
   }
 }
 
-const PARSED = { ...PARSED_TERMS, name: FILE_NAME_SCHEMA, new_name: FILE_NAME_SCHEMA }
+const PREFIX_SCHEMA = { maxLength: MAX_FILE_NAME_BYTES, pattern: FILE_NAME_PREFIX_PATTERN }
+const PARSED = {
+  ...PARSED_TERMS,
+  name: FILE_NAME_SCHEMA,
+  new_name: FILE_NAME_SCHEMA,
+  prefix: PREFIX_SCHEMA,
+  new_prefix: PREFIX_SCHEMA,
+}
 
 const Body = Type.Object(
   {
