@@ -197,6 +197,28 @@ describeInBrowser('folders', (browser) => {
     await expect.poll(() => names(page)).toEqual(['Garden', 'Photos', 'notes.md'])
   })
 
+  it('are downloaded as one archive, from their row and when only one is selected', async () => {
+    const page = await open()
+    const nameOf = async (click: () => Promise<unknown>) => {
+      const begun = page.waitForEvent('download')
+      await click()
+      return (await begun).suggestedFilename()
+    }
+    const row = page.getByRole('row', { name: 'Photos' })
+    const byRow = await nameOf(() => row.getByTitle('Download').click({ force: true }))
+    expect(byRow).toBe('Photos.zip')
+    await page.getByRole('checkbox', { name: 'Select Folder Photos' }).click()
+    const bar = page.getByRole('group', { name: 'Selected files' })
+    await bar.getByText('4 selected').waitFor()
+    const bySelection = await nameOf(() => bar.getByRole('button', { name: 'Download' }).click())
+    expect(bySelection).toBe('Photos.zip')
+    await bar.getByRole('button', { name: 'Share' }).click()
+    await page.getByRole('dialog', { name: 'Create a link' }).waitFor()
+    expect(await page.getByRole('dialog').locator('input[type=text]').first().inputValue()).toBe(
+      'Photos/',
+    )
+  })
+
   it('have the actions of a file that a folder can have, on a phone too', async () => {
     const page = await visitAs({ browser: browser(), service, user, ...TOUCH })
     await page.getByRole('button', { name: 'Actions for Photos' }).click()

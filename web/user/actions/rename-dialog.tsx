@@ -69,7 +69,7 @@ export function RenameDialog({ page, entry, onClose }: RenameDialogProps) {
           id="new-name"
           class="field"
           value={label}
-          ref={selectStem}
+          ref={typeof entry === 'string' ? selectAll : selectStem}
           spellcheck={false}
           aria-invalid={problem !== undefined}
           onInput={({ currentTarget: input }) => {
@@ -103,12 +103,20 @@ function renameProblem(error: unknown, label: string): string {
   return isProblem(error, 'invalid_file_name') ? words.invalid : changeProblem(error)
 }
 
-/** Selects the name without its extension, which users rarely change. */
+/** Selects the name of a file without its extension, which users rarely change. */
 function selectStem(input: HTMLInputElement | null): void {
+  select(input, (name) => name.lastIndexOf('.'))
+}
+
+function selectAll(input: HTMLInputElement | null): void {
+  select(input, (name) => name.length)
+}
+
+function select(input: HTMLInputElement | null, endOf: (name: string) => number): void {
   if (input === null || input.dataset['selected'] !== undefined) return
   input.dataset['selected'] = ''
   input.autofocus = true
-  const end = input.value.lastIndexOf('.')
+  const end = endOf(input.value)
   requestAnimationFrame(() => {
     input.focus()
     input.setSelectionRange(0, end > 0 ? end : input.value.length)

@@ -6,7 +6,7 @@ import { countOf, filesOf } from '../folders/files-of.ts'
 import { isEmptyFolder } from '../folders/folder-check.ts'
 import { labelOf, SEPARATOR } from '../folders/folder.ts'
 import { type Done, MAX_OPERATIONS, type Step } from '../selection/batches.ts'
-import { type ManyPage, offerUndo, runSteps } from '../selection/run-steps.ts'
+import { type ManyPage, offerUndo, readFirst, runSteps } from '../selection/run-steps.ts'
 import type { Page } from '../user-page.ts'
 import { type Move, nameAfter } from './move.ts'
 import { assertPossible } from './refusals.ts'
@@ -56,8 +56,11 @@ interface Undo {
 
 async function moveAll(page: ManyPage, moves: readonly Move[]): Promise<Undo> {
   const { list, folders } = page
-  const planned: Planned[] = []
-  for (const move of moves) planned.push({ move, files: await filesOf(list, [move.entry]) })
+  const planned = await readFirst(page, async () => {
+    const read: Planned[] = []
+    for (const move of moves) read.push({ move, files: await filesOf(list, [move.entry]) })
+    return read
+  })
   const { done } = await runSteps(page, {
     steps: planned.flatMap(stepsOf),
     skipsRefused: false,

@@ -57,6 +57,22 @@ export async function runSteps(
   return outcome
 }
 
+/** Resolves as the work does, which reads what is to be changed, and says that it reads if that takes long. */
+export async function readFirst<T>({ toasts }: ManyPage, work: () => Promise<T>): Promise<T> {
+  let end = (): void => undefined
+  const tellSoon = setTimeout(() => {
+    end = toasts.replace({ kind: 'progress', text: messages.files.loading, stays: true })
+  }, READ_MS)
+  try {
+    return await work()
+  } finally {
+    clearTimeout(tellSoon)
+    end()
+  }
+}
+
+const READ_MS = 500
+
 function tell({ toasts }: ManyPage, { done, refused, failure }: Outcome, all: number): void {
   const left = all - done.length
   if (left === 0) return

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ActionMenu, type MenuAction } from '../../shared/action-menu.tsx'
 import { Icon } from '../../shared/icon.tsx'
 import { IconButton } from '../../shared/icon-button.tsx'
+import { archivePath } from '../../shared/connection.ts'
 import { currentEntry, useKeptFocus } from '../../shared/kept-focus.ts'
 import { messages } from '../../messages.ts'
 import type { FileViewProps } from '../files/file-window.ts'
@@ -22,9 +23,11 @@ const words = messages.selection
 
 /** Says how many files are selected, and offers what the token permits to do with all of them. */
 export function SelectionBar({ page, onAct }: FileViewProps) {
-  const { selection, list, content, connection, permissions } = page
+  const { selection, list, content, permissions } = page
+  const { connection } = page
   const files = selection.files.value
   const entries = selection.entries.value
+  const isReading = selection.isReading.value
   const bar = useRef<HTMLDivElement>(null)
   const [View, setView] = useState<ComponentType<SelectionDialogProps>>()
   const [isMoving, setMoving] = useState(false)
@@ -38,6 +41,9 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
   useKeptFocus(bar, currentEntry)
 
   function download(): void {
+    const [folder] = entries
+    if (entries.length === 1 && typeof folder === 'string')
+      return save(connection.urlOf(archivePath(folder)))
     const parts = archiveParts(files)
     const [file, part] = [files[0], parts[0]]
     if (files.length === 1 && file !== undefined) save(content.downloadUrlOf(file))
@@ -66,8 +72,8 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
   }
 
   function share(): void {
-    const [file] = files
-    if (files.length === 1 && file !== undefined) onAct('share', file)
+    const [entry] = entries
+    if (entries.length === 1 && entry !== undefined) onAct('share', entry)
     else setView(() => ShareDialog)
   }
 
@@ -100,6 +106,7 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
         <strong>{words.count(countOf(files))}</strong>{' '}
         <span class="quiet">{words.size(bytesOf(files))}</span>
         {list.hasMore.value && <span class="quiet">{words.more}</span>}
+        {isReading && <span class="quiet">{messages.files.loading}</span>}
       </p>
       {hasOthers && (
         <button
@@ -119,6 +126,8 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
             class="button"
             aria-label={action.label}
             title={action.label}
+            // Whole folders are moved and deleted also while their files are being read.
+            disabled={isReading && !OF_FOLDERS.has(action.icon)}
             onClick={() => void action.run()}
           >
             <Icon name={action.icon} />
@@ -129,7 +138,7 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
       {page.selectionMenu.value !== undefined && (
         <ActionMenu
           title={words.count(countOf(files))}
-          actions={offered}
+          actions={isReading ? offered.filter(({ icon }) => OF_FOLDERS.has(icon)) : offered}
           at={page.selectionMenu.value.at}
           onClose={() => (page.selectionMenu.value = undefined)}
         />
@@ -139,6 +148,8 @@ export function SelectionBar({ page, onAct }: FileViewProps) {
     </div>
   )
 }
+
+const OF_FOLDERS: ReadonlySet<string> = new Set(['move', 'remove'])
 
 /** Lets the browser save what is at an address of the service. */
 function save(url: string): void {

@@ -3,6 +3,7 @@ import type { FileEntry } from '../../shared/model.ts'
 import type { FileList } from '../files/file-list.ts'
 import type { Entry } from '../files/shown-entries.ts'
 import { shownIn } from '../files/view.ts'
+import { SEPARATOR } from '../folders/folder.ts'
 
 /**
  * The files that the user has selected, by name. The selection outlives another order of the list and the reading of
@@ -14,6 +15,8 @@ export interface Selection {
   readonly files: ReadonlySignal<readonly FileEntry[]>
   /** Whole folders, and the files that are in none of them. */
   readonly entries: ReadonlySignal<readonly Entry[]>
+  /** Whether files of selected folders are still being read. */
+  readonly isReading: ReadonlySignal<boolean>
   /** Of a folder, whether it has a selected file. */
   has(entry: Entry): boolean
   /** Selects a file or a folder, or leaves it out again. */
@@ -53,9 +56,11 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
   let range = NO_RANGE
   /** The folders whose files are being read. */
   const reading = new Set<string>()
+  const isReading = signal(false)
 
   function clear(): void {
     reading.clear()
+    isReading.value = false
     range = NO_RANGE
     chosen.value = NOTHING
     whole.value = []
@@ -100,6 +105,7 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
   /** Selects folders, and the files of the one around them or of themselves. */
   async function addFolder(folder: string, folders: readonly string[]): Promise<void> {
     reading.add(folder)
+    isReading.value = true
     whole.value = [...new Set([...whole.value, ...folders])]
     try {
       for await (const { files } of list.filesIn(folder)) {
@@ -110,11 +116,18 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
       leaveOut(folders)
       onFailed(error)
     }
-    reading.delete(folder)
+    endReading(folder)
+  }
+
+  /** Whether it was being read. */
+  function endReading(folder: string): boolean {
+    const was = reading.delete(folder)
+    isReading.value = reading.size > 0
+    return was
   }
 
   function toggleFolder(folder: string): void {
-    if (!reading.delete(folder) && !has(folder)) void addFolder(folder, [folder])
+    if (!endReading(folder) && !has(folder)) void addFolder(folder, [folder])
     else leaveOut([folder])
     const left = [...chosen.value].filter(([name]) => !name.startsWith(folder))
     if (left.length < chosen.value.size) chosen.value = new Map(left)
@@ -148,11 +161,11 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
   return {
     files: computed(() => [...chosen.value.values()]),
     entries: computed(() => {
-      const others = [...chosen.value.values()].filter(
-        ({ name }) => !whole.value.some((folder) => name.startsWith(folder)),
-      )
-      return [...whole.value, ...others]
+      const folders = new Set(whole.value)
+      const others = [...chosen.value.values()].filter(({ name }) => !isInOne(name, folders))
+      return [...folders, ...others]
     }),
+    isReading,
     has,
 
     toggle(file) {
@@ -190,6 +203,12 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
 
     clear,
   }
+}
+
+function isInOne(name: string, folders: ReadonlySet<string>): boolean {
+  for (let at = name.indexOf(SEPARATOR); at !== -1; at = name.indexOf(SEPARATOR, at + 1))
+    if (folders.has(name.slice(0, at + 1))) return true
+  return false
 }
 
 function mapOf(files: readonly FileEntry[]): Chosen {

@@ -163,3 +163,16 @@ it('says that a folder could not be read', async () => {
   await expect.poll(() => failures).toHaveLength(1)
   expect(selection.has('Trip/')).toBe(false)
 })
+
+it('says that files of folders are being read, until they are or the folder is left out', async () => {
+  const { selection } = await open([LETTERS, ['Trip/a'], ['Trip/a'], 'refused'])
+  selection.toggle('Trip/')
+  expect(selection.isReading.value).toBe(true)
+  await expect.poll(() => selection.isReading.value).toBe(false)
+  selection.toggle('Trip/')
+  selection.toggle('Trip/')
+  selection.toggle('Trip/')
+  expect(selection.isReading.value).toBe(false)
+  selection.toggle('Trip/')
+  await expect.poll(() => selection.isReading.value).toBe(false)
+})
