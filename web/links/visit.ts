@@ -1,6 +1,6 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import { isProblem } from '../../packages/js/src/errors.ts'
-import { createHttp } from '../../packages/js/src/http/http.ts'
+import { createHttp, encodeFilePath } from '../../packages/js/src/http/http.ts'
 import { connect, type Connection } from '../shared/connection.ts'
 import type { LinkedFile } from './folder-contents.ts'
 import { createOpenFolder } from './open-folder.ts'
@@ -114,7 +114,7 @@ export function createVisit(address: string): Visit {
     isCut: computed(() => nextCursor() !== null && !isReading.value),
     archive: connection.urlOf(`${path}?format=zip`),
     openFolder,
-    pathOf: (name) => `${path}/${name.split('/').map(encodeURIComponent).join('/')}`,
+    pathOf: (name) => `${path}/${encodeFilePath(name)}`,
     read,
 
     readMore,

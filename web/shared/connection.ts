@@ -7,7 +7,7 @@ import {
   type ProblemOf,
 } from '../../packages/js/src/errors.ts'
 import { repositoryPath } from '../../packages/js/src/files/get-file.ts'
-import { segment } from '../../packages/js/src/http/http.ts'
+import { encodeFilePath } from '../../packages/js/src/http/http.ts'
 
 /** How a page reaches the service that it comes from, with the cookie of its session. */
 export interface Connection {
@@ -96,7 +96,7 @@ export function causeOf(error: unknown): string {
 
 /** The path of a file, of the caller by default. */
 export function filePath(name: string, userId?: string): string {
-  return `${repositoryPath(userId)}/${segment(name)}`
+  return `${repositoryPath(userId)}/${encodeFilePath(name)}`
 }
 
 /** One archive of all files of the caller whose names begin with this. */

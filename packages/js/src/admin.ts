@@ -2,7 +2,7 @@ import type { components, operations } from './generated/admin-api.ts'
 import { type Archive, type ArchiveOptions, downloadArchive } from './files/archive.ts'
 import {
   createHttp,
-  filePath,
+  encodeFilePath,
   type Http,
   segment,
   type ServiceAddress,
@@ -219,7 +219,7 @@ function userOf(http: Http, userId: string): UserAdmin {
         return createListing<Schemas['FilePage'], 'files'>(http, listed)
       },
       delete: async (name, { signal } = {}) =>
-        http.remove({ path: `${user}/files/${filePath(name)}`, signal }),
+        http.remove({ path: `${user}/files/${encodeFilePath(name)}`, signal }),
     },
     archive: async (options = {}) => downloadArchive(http, `${user}/archive`, options),
     history: {

@@ -3,7 +3,7 @@ import { type Archive, type ArchiveOptions, downloadArchive } from './archive.ts
 import { download, type Download, type DownloadOptions } from './download.ts'
 import type { components, operations } from '../generated/api.ts'
 import { type FilePage, findFile, getFile, repositoryPath, type StoredFile } from './get-file.ts'
-import { type Conditions, conditionHeaders, filePath, type Http } from '../http/http.ts'
+import { type Conditions, conditionHeaders, encodeFilePath, type Http } from '../http/http.ts'
 import { createListing, type Listing, type ListingOptions } from '../http/listing.ts'
 import type { Content, StreamContent } from './source.ts'
 import { upload, type UploadedFile, type UploadOptions } from './upload.ts'
@@ -115,7 +115,7 @@ export interface Files {
 
 export function createFiles(http: Http): Files {
   const pathOf = (name: string, userId?: string): string =>
-    `${repositoryPath(userId)}/${filePath(name)}`
+    `${repositoryPath(userId)}/${encodeFilePath(name)}`
 
   function change(name: string, json: object, options: ChangeOptions) {
     const headers = conditionHeaders(options)
@@ -129,7 +129,7 @@ export function createFiles(http: Http): Files {
     list(options = {}) {
       const { prefix, contains, delimiter, order, userId } = options
       const path = repositoryPath(userId)
-      const folder_totals = options.folderTotals?.toString()
+      const folder_totals = options.folderTotals || undefined
       const query = { prefix, contains, delimiter, folder_totals, order }
       return createListing<FilePage, 'files'>(http, { path, options, query, member: 'files' })
     },

@@ -1,6 +1,6 @@
 import { isProblem } from '../errors.ts'
 import { findFile, type StoredFile } from './get-file.ts'
-import { type Conditions, conditionHeaders, filePath, type Http } from '../http/http.ts'
+import { type Conditions, conditionHeaders, encodeFilePath, type Http } from '../http/http.ts'
 import { formatReprDigest } from '../sha256.ts'
 import { chunksOf, type Content, digestOf, isStream, openSource, type Source } from './source.ts'
 import type { components } from '../generated/api.ts'
@@ -89,7 +89,7 @@ export async function upload(
   }: { readonly name: string; readonly content: Content; readonly options: UploadOptions },
 ): Promise<UploadedFile> {
   // Refuses what is no name before it reads anything.
-  filePath(name)
+  encodeFilePath(name)
   const { mediaType = content instanceof Blob ? content.type : undefined } = given
   const options = { ...given, mediaType }
   if (isStream(content)) {
@@ -140,7 +140,7 @@ export async function putWhole(http: Http, one: Upload, source: Source): Promise
 export function putOf({ name, options, digest }: Upload) {
   return {
     method: 'PUT',
-    path: `users/me/repo/${filePath(name)}`,
+    path: `users/me/repo/${encodeFilePath(name)}`,
     query: queryOf(options),
     headers: {
       ...conditionHeaders(options),

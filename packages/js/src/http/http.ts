@@ -43,7 +43,7 @@ export interface Call {
   /** Relative to the address of the service, encoded. */
   readonly path: string
   /** A list is sent as one parameter for each value. */
-  readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
+  readonly query?: Readonly<Record<string, string | number | true | readonly string[] | undefined>>
   readonly headers?: Readonly<Record<string, string | undefined>>
   readonly json?: object | undefined
   readonly content?: SentContent
@@ -299,7 +299,7 @@ export function segment(name: string): string {
 }
 
 /** Percent-encodes the segments of a file name, between its slashes. Throws for what is none, as `segment` does. */
-export function filePath(name: string): string {
+export function encodeFilePath(name: string): string {
   // The slash at the end of a marker begins no segment.
   const [path = '', slash = ''] = name.split(/(\/$)/)
   return path.split('/').map(segment).join('/') + slash

@@ -17,7 +17,7 @@ export interface ListingOptions {
 interface Listed<Member> {
   readonly path: string
   readonly options: ListingOptions
-  readonly query?: Readonly<Record<string, string | undefined>>
+  readonly query?: Readonly<Record<string, string | true | undefined>>
   /** The member of a page that has its entries. */
   readonly member: Member
 }

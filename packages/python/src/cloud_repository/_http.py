@@ -203,7 +203,7 @@ def segment(name: str) -> str:
     raise CloudRepositoryError("invalid_file_name", f"{name!r} is no name or id.")
 
 
-def file_path(name: str) -> str:
+def encode_file_path(name: str) -> str:
     """Percent-encodes the segments of a file name, between its slashes. Raises for what is none, as `segment` does."""
     path = name.removesuffix("/")  # That of a marker begins no segment.
     return "/".join(map(segment, path.split("/"))) + name[len(path) :]

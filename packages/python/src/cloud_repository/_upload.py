@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from ._content import SMALL_BYTES, Content, Source, open_source
-from ._http import Attempts, Call, Http, file_path
+from ._http import Attempts, Call, Http, encode_file_path
 from .errors import CloudRepositoryError, unexpected
 from .models import UploadedFile
 
@@ -35,7 +35,7 @@ class Terms:
 
 
 async def upload(http: Http[Any], content: Content, terms: Terms) -> UploadedFile:
-    file_path(terms.name)  # Refuses what is no name before it reads anything.
+    encode_file_path(terms.name)  # Refuses what is no name before it reads anything.
     async with open_source(http.io, content) as source:
         transfer = _Transfer(http, terms, source)
         file = await (transfer.put() if source.size <= SMALL_BYTES else transfer.send())
@@ -65,7 +65,7 @@ class _Transfer:
         # Headers are in ASCII.
         described = {"content-type": media_type, "file-metadata": self._metadata and json.dumps(self._terms.metadata)}
         headers = {**described, **self._digest, **self._terms.headers}
-        call = Call("PUT", f"users/me/repo/{file_path(self._terms.name)}", self._terms.query, headers)
+        call = Call("PUT", f"users/me/repo/{encode_file_path(self._terms.name)}", self._terms.query, headers)
         file = await self._http.call(self._with_body(call, 0), self._settle)
         self._report(self._source.size)
         return cast(UploadedFile, file)

@@ -12,7 +12,7 @@ import httpx
 from ._changes import follow
 from ._content import Content
 from ._download import Download, Target
-from ._http import Call, Http, Retry, Settle, Token, conditions, file_path, segment
+from ._http import Call, Http, Retry, Settle, Token, conditions, encode_file_path, segment
 from ._modes import Asyncio, Blocking, Bound, Iteration, M, Verb
 from ._upload import Terms, upload
 from .errors import CloudRepositoryError
@@ -86,7 +86,7 @@ class Files(Resource[M]):
 
         Writes it to a path or a binary file. Without `to`, read the content from what is returned.
         """
-        return await Download(self._http, f"{_files_of(user_id)}/{file_path(name)}", start, end).open(to)
+        return await Download(self._http, f"{_files_of(user_id)}/{encode_file_path(name)}", start, end).open(to)
 
     def list(
         self,
@@ -163,10 +163,10 @@ class Files(Resource[M]):
     @Verb
     async def delete(self, name: str, *, if_match: str | None = None) -> None:
         """Deletes a file. The history keeps it for a while."""
-        await self._http.call(Call("DELETE", f"{_files_of(None)}/{file_path(name)}", headers=conditions(if_match)))
+        await self._http.call(Call("DELETE", f"{_files_of(None)}/{encode_file_path(name)}", headers=conditions(if_match)))
 
     async def _patch(self, name: str, json: dict[str, Any], if_match: str | None, settle: Settle | None = None) -> File:
-        call = Call("PATCH", f"{_files_of(None)}/{file_path(name)}", headers=conditions(if_match), json=json)
+        call = Call("PATCH", f"{_files_of(None)}/{encode_file_path(name)}", headers=conditions(if_match), json=json)
         return cast(File, await self._http.call(call, settle))
 
 
