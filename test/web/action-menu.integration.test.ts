@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { upload } from '../http/fixture.ts'
 import { issue } from '../http/scopes/scoped-requests.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, names, openWithPage, visitAs } from './fixture.ts'
+import { describeInBrowser, effectsRun, names, openWithPage, visitAs } from './fixture.ts'
 import { expectSound, smallTargets, TOUCH } from './looks.ts'
 
 const FILE_ACTIONS = [
@@ -157,6 +157,53 @@ describeInBrowser('the actions on a file', (browser) => {
     await touch('touchEnd')
     expect(await page.getByRole('dialog').count()).toBe(0)
     await says(page, '2 selected')
+  })
+
+  it('come after a long press of a slow network too, and the file is not opened', async () => {
+    const page = await open(TOUCH)
+    const asked = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<void>()
+    await page.route('**/assets/file-action-dialog-*.js', async (route) => {
+      asked.resolve()
+      await answer.promise
+      await route.continue()
+    })
+    const touch = await touchOf(page)
+    await touch('touchStart')
+    await asked.promise
+    await touch('touchEnd')
+    await effectsRun(page)
+    answer.resolve()
+    await page.getByRole('dialog', { name: 'Actions for a.txt' }).waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(1)
+  })
+
+  it('are shown by a pen that rests, but not by one that moves', async () => {
+    const page = await open({ ...TOUCH, hasTestClock: true })
+    const session = await page.context().newCDPSession(page)
+    const { x = 0, y = 0 } = (await page.locator('[data-index="1"] .cell-size').boundingBox()) ?? {}
+    const pen = (type: 'mousePressed' | 'mouseMoved' | 'mouseReleased', right: number) =>
+      session.send('Input.dispatchMouseEvent', {
+        type,
+        x: x + 5 + right,
+        y: y + 5,
+        button: 'left',
+        buttons: 1,
+        clickCount: 1,
+        pointerType: 'pen',
+      })
+    await pen('mousePressed', 0)
+    await pen('mouseMoved', 2)
+    await page.context().clock.runFor(600)
+    await page.getByRole('dialog', { name: 'Actions for a.txt' }).waitFor()
+    await pen('mouseReleased', 2)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await pen('mousePressed', 0)
+    await pen('mouseMoved', 14)
+    await page.context().clock.runFor(600)
+    await effectsRun(page)
+    expect(await page.getByRole('dialog').count()).toBe(0)
   })
 })
 

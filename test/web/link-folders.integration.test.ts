@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
@@ -47,6 +47,10 @@ describeInBrowser('folders of a link', (browser) => {
       .toEqual(['Empty', 'Rome', 'notes.md', 'plan 9.txt', 'plan 10.txt'])
     await page.getByText('2 files, 41 bytes').waitFor()
     await expectSound(page)
+    const archiving = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Download all (' }).click()
+    const archive = await readFile(await (await archiving).path())
+    expect(archive.includes('Italy/Rome/Forum/b.jpg')).toBe(true)
     await folder(page, 'Rome').click()
     await expect.poll(() => shown(page)).toEqual(['Forum', 'a #1.jpg'])
     const focused = () => page.evaluate('document.activeElement.textContent')
