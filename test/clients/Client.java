@@ -120,8 +120,8 @@ public class Client {
     }
 
     private static HttpRequest.Builder request(String name) {
-        String segment = URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
-        return HttpRequest.newBuilder(URI.create(System.getenv("BASE_URL") + "/users/me/repo/" + segment))
+        String path = URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20").replace("%2F", "/");
+        return HttpRequest.newBuilder(URI.create(System.getenv("BASE_URL") + "/users/me/repo/" + path))
             .header("Cookie", "access_token=" + System.getenv("ACCESS_TOKEN"));
     }
 }

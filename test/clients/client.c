@@ -80,9 +80,13 @@ static CURL *request(const char *name) {
   CURL *curl = curl_easy_init();
   if (curl == NULL) die("curl");
   char url[PATH_BYTES], cookie[PATH_BYTES];
-  char *segment = curl_easy_escape(curl, name, 0);
-  snprintf(url, sizeof url, "%s/users/me/repo/%s", getenv("BASE_URL"), segment);
-  curl_free(segment);
+  char *path = curl_easy_escape(curl, name, 0);
+  for (char *slash = path; (slash = strstr(slash, "%2F")) != NULL;) {
+    *slash = '/';
+    memmove(slash + 1, slash + 3, strlen(slash + 3) + 1);
+  }
+  snprintf(url, sizeof url, "%s/users/me/repo/%s", getenv("BASE_URL"), path);
+  curl_free(path);
   snprintf(cookie, sizeof cookie, "access_token=%s", getenv("ACCESS_TOKEN"));
   curl_easy_setopt(curl, CURLOPT_URL, url);
   curl_easy_setopt(curl, CURLOPT_COOKIE, cookie);

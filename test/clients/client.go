@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -193,5 +194,5 @@ func send(request *http.Request) (*http.Response, error) {
 }
 
 func address(name string) string {
-	return os.Getenv("BASE_URL") + "/users/me/repo/" + url.PathEscape(name)
+	return os.Getenv("BASE_URL") + "/users/me/repo/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
 }

@@ -4,9 +4,9 @@
 #   sh client.sh download NAME FILE
 set -eu
 
-# Prints the URL of a file. Encodes every byte of its name as %xx, which is valid for any name.
+# Prints the URL of a file. Encodes every byte of its name but slashes as %xx, which is valid for any name.
 url() {
-  echo "$BASE_URL/users/me/repo/$(printf %s "$1" | od -An -v -tx1 | tr ' ' % | tr -d '\n')"
+  echo "$BASE_URL/users/me/repo/$(printf %s "$1" | od -An -v -tx1 | tr ' ' % | tr -d '\n' | sed 's|%2f|/|g')"
 }
 
 # Runs curl and writes the body of the answer to the file $1. Sets $status, which is 000 if there was no answer, and

@@ -11,7 +11,7 @@ import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { build, CLIENTS, type Ran, runClient, whyNot } from './programs.ts'
 import { isSkipped } from '../support/servers/needs.ts'
 
-const FILE_NAME = 'résumé & 100 % #1?.pdf'
+const FILE_NAME = 'letters/2026 ü/résumé & 100 % #1?.pdf'
 const WRONG_TOKEN = `crt_${'A'.repeat(43)}`
 
 const missing = new Map<string, string>()
@@ -142,7 +142,8 @@ describe.each(CLIENTS)('the service, used by $title,', (client) => {
     expect(code).toBe(1)
     expect(stderr).toMatch(/403 \{.*"code":"capacity_exceeded"/)
     expect(stderr).toContain('full: 100 bytes are left')
-    expect(network.requests).toHaveLength(1)
+    // A proxy may refuse an encoded slash.
+    expect(network.requests.map((met) => met.path.split('/').length)).toEqual([7])
     await expectDownload(before)
   })
 
