@@ -12,7 +12,8 @@ import { assertQueryDecodable, parseQuery, queryText } from '../server/query.ts'
 /** Its routes need the hook `readNames`. */
 export const ARCHIVE_QUERY = Query({
   prefix: Prefix(
-    `The prefix of the files, at most ${MAX_ARCHIVED_FILES}. Without it and \`name\`, all files.`,
+    `The prefix of the files, at most ${MAX_ARCHIVED_FILES}. Without it and \`name\`, all files. Entry names are relative to ` +
+      'the folder that contains it: with `photos/2026/`, they begin with `2026/`.',
     'photos/2026/',
   ),
   name: Type.Optional(
@@ -45,8 +46,8 @@ export function selectedFiles(request: FastifyRequest): SelectedFiles {
 export const ARCHIVE_RESPONSES = {
   200: {
     description:
-      'A ZIP archive without compression, of the versions that are current when the request begins. `Content-Length` is ' +
-      'its size. If a file can no longer be read, the connection is closed before that.',
+      'A ZIP archive without compression, of the versions that are current when the request begins. It can be unpacked ' +
+      'while it arrives. `Content-Length` is its size. If a file can no longer be read, the connection is closed before that.',
     headers: ['Cache-Control', 'Content-Disposition'],
     content: { 'application/zip': {} },
   },

@@ -75,7 +75,8 @@ export interface Files {
     options?: DownloadOptions & { readonly userId?: string | undefined },
   ): Promise<Download>
   /**
-   * Downloads all files, or those of a prefix or of names, as a ZIP archive, in the versions that are current now.
+   * Downloads all files, or those of a prefix or of names, as a ZIP archive, in the versions that are current now. With a
+   * prefix, entry names are relative to the folder that contains it.
    * Rejects with `not_found` if a name has no file, and with `archive_too_large` for more than 10,000 files.
    */
   archive(options?: ArchiveOptions): Promise<Archive>
