@@ -7,7 +7,7 @@ import { markersSuite } from '../names/markers-suite.ts'
 import { survivalSuite } from '../names/survival-suite.ts'
 
 describe('the service on SQLite and local files', () => {
-  survivalSuite(openEmbedded, { runs: 4 })
+  survivalSuite(openEmbedded, { runs: 3 })
   markersSuite(openEmbedded)
   badNamesSuite(openEmbedded)
   escapesSuite(openEmbedded)

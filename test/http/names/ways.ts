@@ -161,6 +161,8 @@ export const PREFIX_WAYS: readonly Way[] = [
 
 /** As `PREFIX_WAYS`, where the value may be any text. */
 export const JSON_PREFIX_WAYS: readonly Way[] = [
+  ['a deletion in a batch', (prefix) => batch({ op: 'delete', prefix })],
+  ['a rename in a batch', (prefix) => batch({ op: 'rename', prefix, new_prefix: 'other/' })],
   [
     'the scope of a token',
     (prefix) => ({
@@ -186,7 +188,7 @@ export function spelled(name: string): readonly string[] {
   return [...new Set(SPELLINGS.map(([, spell]) => spell(name)))]
 }
 
-export function batch(...operations: readonly object[]): NamedRequest {
+function batch(...operations: readonly object[]): NamedRequest {
   return { ...request('POST', '/users/me/batch'), ...json({ operations }) }
 }
 

@@ -32,6 +32,7 @@ export const VALID_NAMES: readonly string[] = [
   // Paths of the service.
   'uploads/film.mov',
   'uploads/019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a',
+  'archive/',
   'archive/2026/a.zip',
   'history/019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a/restore',
   'users/me/repo/a',
