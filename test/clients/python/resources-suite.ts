@@ -1,6 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { BAD_NAMES } from '../../support/names/bad-names.ts'
+import { VALID_NAMES } from '../../support/names/valid-names.ts'
 import type { PythonFixture } from './fixture.ts'
 import type { PythonSession } from './installed-package.ts'
+
+/** The service refuses each of them (test/http/names). */
+const SOME_BAD_NAMES = BAD_NAMES.filter((_, at) => at % 3 === 0).map(({ name }) => name)
 
 /** Each verb against the service. */
 export function resourcesSuite(get: () => PythonFixture): void {
@@ -93,6 +98,42 @@ export function resourcesSuite(get: () => PythonFixture): void {
         status: 400,
       })
     })
+
+    it('take every valid name, and refuse what is none', async () => {
+      const program = `
+        from cloud_repository import CloudRepositoryError
+        names = ${JSON.stringify(VALID_NAMES)}
+        for name in names:
+            content = b"" if name.endswith("/") else name.encode()
+            assert (await direct.files.upload(name, content))["name"] == name, name
+            assert (await direct.files.get(name))["name"] == name, name
+            download = await direct.files.download(name)
+            assert b"".join([chunk async for chunk in download]) == content, name
+            moved = "moved/" if name.endswith("/") else "moved"
+            assert (await direct.files.rename(name, moved))["name"] == moved, name
+            assert (await direct.files.rename(moved, name))["name"] == name, name
+        listed = [file["name"] async for file in direct.files.list()]
+        assert set(names) <= set(listed)
+        taken = []
+        for name in ${JSON.stringify(SOME_BAD_NAMES)}:
+            for call in (
+                lambda: direct.files.upload(name, b"1"),
+                lambda: direct.files.delete(name),
+                lambda: direct.files.update(name, keep=True),
+                lambda: direct.files.rename(name, "other"),
+                lambda: direct.files.rename(names[0], name),
+            ):
+                try:
+                    await call()
+                    taken.append(name)
+                except CloudRepositoryError as error:
+                    if error.code != "invalid_file_name":
+                        taken.append([name, error.code])
+        for name in names:
+            await direct.files.delete(name)
+        return taken`
+      expect(await session.run(program)).toEqual([])
+    }, 60_000)
 
     it('upload with conditions, visibility, expiry, eviction, a media type and metadata', async () => {
       const program = `

@@ -4,7 +4,7 @@ import { createClient } from '../../../packages/js/src/client.ts'
 import { nameIn } from '../../../src/core/files/object-metadata.ts'
 import type { ObjectKey } from '../../../src/core/objects/object-key.ts'
 import { SPELLINGS } from '../../support/names/spellings.ts'
-import { contentFor, fileNames, VALID_NAMES } from '../../support/names/valid-names.ts'
+import { contentFor, fileNames } from '../../support/names/valid-names.ts'
 import { isWithoutZip, readZip } from '../../support/read-zip.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { batchOf } from '../batch/batch-requests.ts'
@@ -22,8 +22,14 @@ interface Stored {
   readonly names: readonly string[]
 }
 
+interface SurvivalSuite {
+  /** Of random names. */
+  readonly runs: number
+  readonly names: readonly string[]
+}
+
 /** A name is what it was, byte by byte, wherever it has gone through. */
-export function survivalSuite(open: OpenService, { runs }: { readonly runs: number }): void {
+export function survivalSuite(open: OpenService, { runs, names }: SurvivalSuite): void {
   describe('every valid name', () => {
     let service: TestService
     beforeAll(async () => {
@@ -33,7 +39,7 @@ export function survivalSuite(open: OpenService, { runs }: { readonly runs: numb
 
     it.each(WAYS)('survives %s', async (_way, survive) => {
       const user = await service.createUser(MIB)
-      await expect(survive({ service, user, names: VALID_NAMES })).resolves.toBeUndefined()
+      await expect(survive({ service, user, names })).resolves.toBeUndefined()
     })
 
     it('survives all of these, whatever it is (property)', async () => {
