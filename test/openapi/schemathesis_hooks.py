@@ -12,6 +12,7 @@ SHA256 = re.compile(r"sha-256=:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=:")
 # Or what the fuzzer takes for one, since it cannot follow the pattern.
 CHECKSUM = re.compile(r"0|sha1 [A-Za-z0-9+/]{26}[AEIMQUYcgkosw048]=|sha256 [A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT.+")
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -69,6 +70,8 @@ def filter_case(context, case):
         has_short_names,
         has_order_by_name,
         has_folders_to_count,
+        has_upload_of_link,
+        has_offset_of_append,
     ]
     return all(rule(case) for rule in rules)
 
@@ -167,3 +170,15 @@ def has_folders_to_count(case):
     """Only a listing that rolls names up counts what is below."""
     query = case.query or {}
     return query.get("folder_totals") != "true" or ("delimiter" in query and "contains" not in query)
+
+
+def has_upload_of_link(case):
+    """What is no id of an upload there is the name of a file."""
+    upload = (case.path_parameters or {}).get("upload_id")
+    return not case.operation.path.startswith("/links/") or upload is None or UUID.fullmatch(str(upload)) is not None
+
+
+def has_offset_of_append(case):
+    """A POST in place of a DELETE has no use for an offset, whatever it is."""
+    headers = case.headers or {}
+    return headers.get("X-HTTP-Method-Override") != "DELETE" or "Upload-Offset" not in headers

@@ -1,5 +1,5 @@
 import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
-import { Query } from '../../openapi/parameters.ts'
+import { FILE_NAME_SCHEMA, Query } from '../../openapi/parameters.ts'
 import { Bytes, Text } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY, readAtOnce } from '../../routes/pagination.ts'
@@ -81,6 +81,7 @@ const HISTORY = {
     operationId: 'listUserHistory',
     summary: 'List the files that a user has replaced or deleted, newest end first',
     querystring: QUERY,
+    parameters: { query: { name: { ...FILE_NAME_SCHEMA, ...QUERY.properties.name } } },
     response: { 200: HistoryPage },
     responses: { 200: 'One page of the history of an active user.' },
     problems: ['not_found', 'user_suspended', 'invalid_file_name'],

@@ -4,7 +4,7 @@ import { discardBody } from '../../body/discard-body.ts'
 import { serveContent } from '../../download/serve-content.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { describing, type Operation } from '../../openapi/operation.ts'
-import { PRECONDITIONS, Prefix, Query } from '../../openapi/parameters.ts'
+import { FILE_NAME_SCHEMA, PRECONDITIONS, Prefix, Query } from '../../openapi/parameters.ts'
 import { Type } from '../../openapi/type.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { PAGE_QUERY } from '../../routes/pagination.ts'
@@ -103,6 +103,7 @@ const LISTING = ofHistory({
   operationId: 'listHistory',
   summary: 'List the files that the caller has replaced or deleted',
   querystring: QUERY,
+  parameters: { query: { name: { ...FILE_NAME_SCHEMA, ...QUERY.properties.name } } },
   response: { 200: HistoryPage },
   responses: {
     200: {
