@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
@@ -8,6 +9,7 @@ import { upload } from '../http/fixture.ts'
 import { forTest } from '../support/for-test.ts'
 import { temporaryFolder } from '../support/service/program.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
+import { cursorOf, startFakeService } from './fake-service.ts'
 
 export interface Mirror {
   readonly service: TestService
@@ -58,6 +60,47 @@ export async function expectMirror({ service, user, folder, start }: Mirror): Pr
   await expect.poll(mirrored).toEqual({ ...after, last: 'new' })
   expect(await treeOf(outside)).toEqual({ own: 'own' })
   await end(second)
+}
+
+const SHA256 = createHash('sha256').update('x').digest('hex')
+const HOSTILE_CHANGES = [
+  { type: 'file.created', name: '../created', sha256: SHA256 },
+  { type: 'file.renamed', name: '../renamed', previous_name: 'good', sha256: SHA256 },
+  { type: 'file.renamed', name: 'moved', previous_name: '../own', sha256: SHA256 },
+  { type: 'file.deleted', name: 'a/../../own' },
+  { type: 'file.created', name: '../folder/', sha256: SHA256 },
+  { type: 'file.created', name: 'last', sha256: SHA256 },
+]
+
+/** Expects a mirror to stay within its folder, even if the service sends names that it refuses itself. */
+export async function expectMirrorWithin(
+  start: (mirror: { readonly url: string; readonly folder: string }) => ChildProcess,
+): Promise<void> {
+  const running = forTest()
+  const outside = await temporaryFolder(running)
+  await writeFile(join(outside, 'own'), 'x')
+  const service = await startFakeService(({ url = '' }, response) => {
+    if (url.startsWith('/users/me/changes')) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      if (cursorOf(url) !== 'first') return response.flushHeaders()
+      return response.write(
+        HOSTILE_CHANGES.map((data, at) => `id: ${at}\ndata: ${JSON.stringify(data)}\n\n`).join(''),
+      )
+    }
+    if (url.startsWith('/users/me/repo/'))
+      return response.writeHead(200, { etag: '"x"', 'content-length': '1' }).end('x')
+    const files = ['../listed', 'a/../../listed', '..', 'good'].map((name) => ({
+      name,
+      sha256: SHA256,
+    }))
+    return response.end(JSON.stringify({ files, changes_cursor: 'first', next_cursor: null }))
+  })
+  running.use(service)
+  running.adopt(
+    start({ url: service.url, folder: join(outside, 'copy') }),
+    (program) => void program.kill(),
+  )
+  await expect.poll(() => treeOf(outside)).toEqual({ own: 'x', 'copy/good': 'x', 'copy/last': 'x' })
 }
 
 async function end(program: ChildProcess): Promise<void> {

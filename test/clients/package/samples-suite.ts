@@ -10,7 +10,7 @@ import { startBrowser, whyNoBrowser } from '../../support/http/browser.ts'
 import { isSkipped } from '../../support/servers/needs.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
-import { expectMirror } from '../mirror.ts'
+import { expectMirror, expectMirrorWithin } from '../mirror.ts'
 import { clientOf, createContent } from './fixture.ts'
 import { type EmptyProject, machinePath, NODES } from './installed-package.ts'
 
@@ -208,6 +208,18 @@ export function samplesSuite({ open }: { readonly open: () => EmptyProject }): v
     const start = () =>
       spawn(process.execPath, ['mirror.ts', folder], { cwd: project.folder, env, stdio: 'inherit' })
     await expectMirror({ service, user, folder, start })
+  })
+
+  it('the mirror stays within its folder, whatever the names are', async () => {
+    await project.write('mirror.ts', MIRROR)
+    await expectMirrorWithin(({ url, folder }) => {
+      const env = { BASE_URL: url, ACCESS_TOKEN: 'crt_' }
+      return spawn(process.execPath, ['mirror.ts', folder], {
+        cwd: project.folder,
+        env,
+        stdio: 'ignore',
+      })
+    })
   })
 
   it.skipIf(skipped)('the gallery works in Chromium', async () => {

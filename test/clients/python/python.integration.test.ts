@@ -11,7 +11,7 @@ import { isSkipped } from '../../support/servers/needs.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import { createContent } from '../package/fixture.ts'
-import { expectMirror } from '../mirror.ts'
+import { expectMirror, expectMirrorWithin } from '../mirror.ts'
 import { changesSuite } from './changes-suite.ts'
 import { fakesSuite } from './fakes-suite.ts'
 import {
@@ -146,6 +146,14 @@ print(*client.request("GET", "users/me/uploads")["uploads"])`,
     const env = { BASE_URL: service.url, ACCESS_TOKEN: secretOf(user) }
     const start = () => spawn(project.python, [program, folder], { env, stdio: 'inherit' })
     await expectMirror({ service, user, folder, start })
+  })
+
+  it('keeps a mirror within its folder, whatever the names are', async () => {
+    const program = resolve('docs/examples/mirror.py')
+    await expectMirrorWithin(({ url, folder }) => {
+      const env = { BASE_URL: url, ACCESS_TOKEN: 'crt_' }
+      return spawn(project.python, [program, folder], { env, stdio: 'ignore' })
+    })
   })
 
   describe('the types', () => {
