@@ -13,7 +13,7 @@ import {
   pick,
   slowDown,
   uploaded,
-  visitAs,
+  visit,
 } from './fixture.ts'
 import { expectSound, smallTargets, TOUCH } from './looks.ts'
 
@@ -29,8 +29,8 @@ describeInBrowser('folders that are uploaded', (browser) => {
   })
 
   async function open(options = {}): Promise<Page> {
-    const page = await visitAs({ browser: browser(), service, user, ...options })
-    await page.getByText('Nothing here yet').or(page.locator('[data-index="0"]')).first().waitFor()
+    const page = await visit({ browser: browser(), service, user, ...options })
+    await page.locator('.empty strong, [data-index="0"]').first().waitFor()
     return page
   }
 
@@ -149,4 +149,25 @@ describeInBrowser('folders that are uploaded', (browser) => {
     expect(await contentOf('Trip/folder')).toBe(404)
     expect(await contentOf('Trip/file/below')).toBe(404)
   })
+
+  it('have room on a phone for what a file of them asks', async () => {
+    await upload(service, { user, name: 'Trip/a', content: 'old' })
+    const trip = await folderOf('Trip', { a: 'new' })
+    const page = await open({ ...TOUCH, locale: 'de' })
+    await page.locator('[data-picker=folder]').setInputFiles(trip)
+    await page.locator('.upload-tree').tap()
+    await page.locator('.upload-below .button-small').first().waitFor()
+    expect(await page.evaluate(BEYOND)).toEqual([])
+    expect(await smallTargets(page)).toEqual([])
+  })
 })
+
+/** What is partly above or below its row. */
+const BEYOND = `[...document.querySelectorAll('.upload')].flatMap((row) => {
+  const { top, bottom } = row.getBoundingClientRect()
+  const parts = [...row.querySelectorAll('.upload-words > *, .button-small')]
+  return parts.filter((part) => {
+    const box = part.getBoundingClientRect()
+    return box.top < top || box.bottom > bottom
+  }).map(({ outerHTML }) => outerHTML)
+})`
