@@ -15,7 +15,7 @@ export function isSegment(text: string): boolean {
 export function faultOf(name: string): 'name_too_long' | 'invalid_file_name' | undefined {
   if (bytesOf(name) > MAX_FILE_NAME_BYTES) return 'name_too_long'
   // Only a marker has nothing behind its last slash.
-  const segments = name.replace(/(?<=[^/])\/$/, '').split('/')
+  const segments = name.replace(/\/$/, '').split('/')
   if (segments.some((segment) => bytesOf(segment) > MAX_SEGMENT_BYTES)) return 'name_too_long'
   // oxlint-disable-next-line no-control-regex
   const isForbidden = (segment: string) => /^\.{0,2}$|[\\\u0000-\u001f\u007f]/.test(segment)
