@@ -190,7 +190,7 @@ export const messages: Messages = {
 
   moves: {
     title: 'Verschieben',
-    action: 'Hierher verschieben',
+    action: 'Verschieben',
     entries: (count) => counted(count, 'Eintrag', 'Einträge'),
     foldersIn: (folder) => `Ordner in ${folder}`,
     noFolders: 'Hier sind keine Ordner.',
