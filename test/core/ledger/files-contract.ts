@@ -75,7 +75,7 @@ export function ledgerFilesContract(name: string, open: () => Promise<LedgerHarn
         selected: a,
         limit: 10,
       })
-      expect(Object.keys(first ?? {})).toEqual(['name', 'objectKey', 'size', 'updatedAt'])
+      expect(Object.keys(first ?? {})).toEqual(['name', 'objectKey', 'size', 'crc32', 'updatedAt'])
       await harness.users.deleteUser(userId)
       expect(await select(a)).toEqual([])
     })
