@@ -317,7 +317,13 @@ const rolling: fc.Arbitrary<Action> = fc.oneof(
 const jumping: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.record({ ...uploading, expiresInMs: resumable.soon }),
+    arbitrary: fc.record({
+      ...uploading,
+      expiresInMs: resumable.soon,
+      // So that they evict.
+      size: fc.integer({ min: PART_SIZE, max: 3 * PART_SIZE }),
+      evict: fc.constantFrom(undefined, EVERY_FILE, EVERY_FILE),
+    }),
   },
   { weight: 2, arbitrary: retain },
   { weight: 4, arbitrary: fileAction },
