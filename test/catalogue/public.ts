@@ -178,7 +178,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     sent: ({ file }) => get(`${HISTORY}?name=${file}`),
     status: 200,
     shows: () => ({ versions: [] }),
-    refused: () => [get(`${HISTORY}?name=a%2F%2Fb`), 400, 'invalid_parameter'],
+    refused: () => [get(`${HISTORY}?name=a%2F%2Fb`), 400, 'invalid_file_name'],
   },
   purgeHistory: {
     anyOf: ['history'],
