@@ -391,9 +391,10 @@ const english = {
       file_count_exceeded: 'You have reached the maximum number of files. Delete some first.',
       file_too_large: (most: number) =>
         `This file is too large. The maximum is ${formatBytes(most)}.`,
-      name_too_long: 'This file name is too long. Shorten it to at most 255 bytes, and try again.',
+      name_too_long:
+        'This name is too long. A name has at most 255 bytes, and at most 1,024 with its folders. Shorten it, and try again.',
       invalid_file_name:
-        'This file name is not allowed: it contains / or \\, or a control character. Rename the file and try again.',
+        'This file name is not allowed: it contains \\ or a control character, or a part of it is “.” or “..”. Rename the file and try again.',
       unfinished_uploads_exceeded:
         'You have too many unfinished uploads. Finish or cancel some first.',
       cancelled: 'This upload was cancelled elsewhere.',
@@ -465,7 +466,7 @@ const english = {
       ],
     },
     prefix: 'Only file names that begin with (optional)',
-    prefixHint: 'For example, cam1-',
+    prefixHint: 'For example, camera-17/',
     evicts: 'When the repository is full, make room',
     evictsHint:
       'The oldest files with these names are deleted for each new one. A camera never stops.',

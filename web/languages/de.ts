@@ -195,7 +195,7 @@ export const messages: Messages = {
     foldersIn: (folder) => `Ordner in ${folder}`,
     noFolders: 'Hier sind keine Ordner.',
     tooMany: (most) => `Nur die ersten ${formatCount(most)} Ordner werden angezeigt.`,
-    there: 'Es ist schon in diesem Ordner. Wähle einen anderen.',
+    there: 'Schon in diesem Ordner. Wähle einen anderen.',
     taken: (count, name) =>
       count === 1
         ? `Eine Datei oder einen Ordner namens „${name}“ gibt es schon.`
@@ -389,10 +389,10 @@ export const messages: Messages = {
       file_too_large: (most) =>
         `Diese Datei ist zu groß. Erlaubt sind höchstens ${formatBytes(most)}.`,
       name_too_long:
-        'Dieser Dateiname ist zu lang. Kürze ihn auf höchstens 255 Byte und versuche es noch einmal.',
+        'Dieser Name ist zu lang. Ein Name hat höchstens 255 Byte, mit seinen Ordnern höchstens 1.024. Kürze ihn und versuche es noch einmal.',
       invalid_file_name:
-        'Dieser Dateiname ist nicht erlaubt: Er enthält / oder \\ oder ein Steuerzeichen. Benenne die Datei um und ' +
-        'versuche es noch einmal.',
+        'Dieser Dateiname ist nicht erlaubt: Er enthält \\ oder ein Steuerzeichen, oder ein Teil von ihm ist „.“ oder ' +
+        '„..“. Benenne die Datei um und versuche es noch einmal.',
       unfinished_uploads_exceeded:
         'Du hast zu viele unvollständige Uploads. Beende oder verwirf zuerst welche.',
       cancelled: 'Dieser Upload wurde woanders abgebrochen.',
@@ -467,7 +467,7 @@ export const messages: Messages = {
       ],
     },
     prefix: 'Nur Dateinamen, die so beginnen (optional)',
-    prefixHint: 'Zum Beispiel cam1-',
+    prefixHint: 'Zum Beispiel kamera-17/',
     evicts: 'Platz schaffen, wenn der Speicher voll ist',
     evictsHint:
       'Für jede neue Datei werden die ältesten mit diesen Namen gelöscht. So hört eine Kamera nie auf.',
@@ -526,7 +526,8 @@ export const messages: Messages = {
     },
     name: 'Datei',
     prefix: 'Nur Dateinamen, die so beginnen (optional)',
-    prefixHint: 'Für einen Ordner seinen Namen und / tippen. Besucher sehen es nie.',
+    prefixHint:
+      'Für einen Ordner seinen Namen und / tippen. Besucher sehen es nur als Namen des Ordners in einem Archiv.',
     dropPrefix: 'Den Namen neuer Dateien voranstellen (optional)',
     becomes: (prefix) => `Aus „foto.jpg“ wird „${prefix}foto.jpg“.`,
     label: 'Titel (optional)',

@@ -1,11 +1,6 @@
 const MAX_FILE_NAME_BYTES = 1_024
 const MAX_SEGMENT_BYTES = 255
 
-/** Whether the service accepts the name. */
-export function isFileName(name: string): boolean {
-  return faultOf(name) === undefined
-}
-
 /** Whether the text can be the name of a folder, or of a file in its folder. */
 export function isSegment(text: string): boolean {
   return !text.includes('/') && faultOf(text) === undefined

@@ -14,7 +14,8 @@ export const linksEnglish = {
   },
   name: 'File',
   prefix: 'Only file names that begin with (optional)',
-  prefixHint: 'For a folder, type its name and /. Visitors never see it.',
+  prefixHint:
+    'For a folder, type its name and /. Visitors see it only as the name of the folder in an archive.',
   dropPrefix: 'Put in front of the names of new files (optional)',
   becomes: (prefix: string) => `“photo.jpg” becomes “${prefix}photo.jpg”.`,
   label: 'Title (optional)',

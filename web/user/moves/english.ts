@@ -8,7 +8,7 @@ export const movesEnglish = {
   foldersIn: (folder: string) => `Folders in ${folder}`,
   noFolders: 'There are no folders in here.',
   tooMany: (most: number) => `Only the first ${formatCount(most)} folders are shown.`,
-  there: 'It is in this folder already. Choose another one.',
+  there: 'Already in this folder. Choose another one.',
   /** Files or folders, of which the first has the name. */
   taken: (count: number, name: string) =>
     count === 1

@@ -1,5 +1,5 @@
 import { Refusal } from '../../shared/refusal.ts'
-import { isFileName } from '../../shared/file-name.ts'
+import { faultOf } from '../../shared/file-name.ts'
 import { messages } from '../../messages.ts'
 import { labelOf, plainName } from '../folders/folder.ts'
 import type { Permissions } from '../permissions.ts'
@@ -22,6 +22,7 @@ type NamePermissions = Pick<Permissions, 'within' | 'prefix'>
 
 /** Throws a `Refusal` if the service, or the token, permits no such name. */
 export function assertName(name: string, { within, prefix }: NamePermissions): void {
-  if (!isFileName(name)) throw new Refusal(messages.rename.invalid)
+  const fault = faultOf(name)
+  if (fault !== undefined) throw new Refusal(messages.uploads.refusals[fault])
   if (within(name) !== name) throw new Refusal(messages.rename.outside(prefix()))
 }

@@ -48,6 +48,11 @@ it.each([
   expect(() => assertPossible(moves, EVERYWHERE)).toThrow(Refusal)
 })
 
+it('a name that is too long with its folders is said to be, with what is allowed', () => {
+  const moves = [{ entry: fileNamed('a'), to: `${'deep/'.repeat(205)}a` }]
+  expect(() => assertPossible(moves, EVERYWHERE)).toThrow('1,024')
+})
+
 it('nothing is moved to where a token may not', () => {
   const narrow = { within: (name: string) => `Photos/${name}`, prefix: () => 'Photos/' }
   const moves = [{ entry: fileNamed('Photos/a'), to: 'a' }]
