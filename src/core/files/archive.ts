@@ -4,7 +4,7 @@ import type { ObjectStore } from '../objects/object-store.ts'
 import type { AccountLedger } from '../users/account-ledger.ts'
 import { assertActive } from '../users/caller.ts'
 import type { ArchivedFile, FileLedger, SelectedFiles } from './file-ledger.ts'
-import { type FileName, nameIn, parentOf } from './file-name.ts'
+import { type FileName, nameBelow, parentOf } from './file-name.ts'
 import { openVersion } from './open-content.ts'
 
 /** Names that one request can ask for. */
@@ -29,7 +29,7 @@ export function createArchives(options: ArchivesOptions) {
     /**
      * Guarantees the versions that are current at one instant, in the order of their names, under the names of their
      * entries. Rejects as `narrowSelection` does, with `not_found` if a name has no file, with `archive_too_large` (fact
-     * `max_files`), and tells an inactive user so.
+     * `max_files`), and as `assertActive` does.
      */
     async list(subject: Subject, asked: SelectedFiles): Promise<readonly ArchivedFile[]> {
       const selected = narrowSelection(subject, asked)
@@ -53,8 +53,8 @@ export function createArchives(options: ArchivesOptions) {
 }
 
 /**
- * A name below the folder that the prefix is in; as it is without a prefix. For a visitor, of a file that the link shows,
- * and as the link shows it unless the prefix is a folder.
+ * The name of a file in the archive: relative to the parent of the prefix, or whole without a prefix. To a visitor, as
+ * the link shows it unless the prefix is a folder, and `undefined` if the link does not show the file.
  */
 function entryName(
   subject: Subject,
@@ -64,7 +64,7 @@ function entryName(
   const shown = subject.kind === 'visitor' ? shownName(subject, name) : name
   if (shown === undefined || prefix === undefined) return shown
   if (subject.kind === 'visitor' && !prefix.endsWith('/')) return shown
-  return nameIn(parentOf(prefix), name)
+  return nameBelow(parentOf(prefix), name)
 }
 
 function assertFound(files: readonly ArchivedFile[], { names }: SelectedFiles): void {

@@ -48,7 +48,7 @@ export interface ChangeFiles extends Actor {
 }
 
 export interface ChangedFiles {
-  /** The file right after each operation; `undefined` if it is deleted, or was missing, and for one by prefix. */
+  /** The file right after each operation; `undefined` if it is deleted or was missing, and if the operation is by prefix. */
   readonly files: readonly (File | undefined)[]
   /** The number of files that each operation by prefix has matched; `undefined` for the others. */
   readonly matched: readonly (number | undefined)[]
@@ -63,9 +63,9 @@ export interface FileLedger {
   /**
    * Guarantees that a file which is not created, removed or moved while a client reads page after page is listed
    * exactly once. A page reads at most `maxScanned` rows of an index, whatever it lists, and of a common prefix one row
-   * unless it searches for a text; with `countsFolders`, at most 10,000 more, and 1,001 for each common prefix. With `hidesOthers`, a listing in any order other than by name sorts the files with
-   * the prefix, and rejects with `invalid_parameter` (`order`) if they are `maxScanned` or more. Empty for a user who is
-   * unknown, deleted or, unless an operator lists, suspended.
+   * unless it searches for a text; with `countsFolders`, about `MAX_COUNTED_FILES` more. With `hidesOthers`, a listing
+   * in any order other than by name sorts the files with the prefix, and rejects with `invalid_parameter` (`order`) if
+   * they are `maxScanned` or more. Empty for a user who is unknown, deleted or, unless an operator lists, suspended.
    */
   listFiles(page: ListFiles): Promise<ListedFiles>
 
@@ -94,10 +94,10 @@ export interface FileLedger {
    * compared with what all of them leave: `file_count_exceeded` and `capacity_exceeded` name the restore after which the
    * files no longer fit. An inactive user is refused without an index.
    *
-   * Those by prefix match files that have not expired, and reject with `not_found` if there are none. The single
-   * operations and the matched files are at most `MAX_OPERATIONS`, else rejects with `invalid_parameter` (`operations`)
-   * and the fact `matched`, exact up to `MAX_MATCHED`. `file_exists` and `invalid_file_name` have the new name at fault
-   * as the fact `name`.
+   * Operations by prefix match files that have not expired, and reject with `not_found` if there are none. Rejects with
+   * `invalid_parameter` (`operations`) and the fact `matched`, exact up to `MAX_MATCHED`, if the matched files and the
+   * other operations are more than `MAX_OPERATIONS`. `file_exists` and `invalid_file_name` have the refused new name as
+   * the fact `name`.
    */
   changeFiles(batch: ChangeFiles): Promise<ChangedFiles>
 }

@@ -8,7 +8,7 @@ export type FileName = string & { readonly [brand]: 'FileName' }
 
 export const MAX_FILE_NAME_BYTES = 1024
 
-/** Of what stands between slashes. */
+/** Of what is between two slashes. */
 export const MAX_SEGMENT_BYTES = 255
 
 /** For use in the brackets of a regular expression. */
@@ -72,6 +72,7 @@ export function assertMayHold(name: FileName, bytes: number): void {
   if (fault !== undefined) throw fault
 }
 
+/** What `assertMayHold` would throw. */
 export function contentFault(name: FileName, bytes: number): AppError | undefined {
   if (bytes === 0 || !isMarker(name)) return undefined
   return new AppError(
@@ -85,8 +86,8 @@ export function parentOf(name: string): FileNamePrefix {
   return name.slice(0, name.lastIndexOf('/', name.length - 2) + 1) as FileNamePrefix
 }
 
-/** The rest of a name that begins with this folder, and has more. */
-export function nameIn(folder: FileNamePrefix, name: FileName): FileName {
+/** The name relative to a folder that it is below. */
+export function nameBelow(folder: FileNamePrefix, name: FileName): FileName {
   return name.slice(folder.length) as FileName
 }
 
@@ -97,13 +98,13 @@ export function baseNameOf(name: string): string {
 
 const FORBIDDEN = new RegExp(`[${FORBIDDEN_CHARACTERS}]`)
 
-/** Whether a text is the start and the end of a name. By default it is both. */
+/** Whether a text begins a name, and whether it ends one. By default both. */
 interface NamePart {
   readonly isStart?: boolean
   readonly isEnd?: boolean
 }
 
-/** Why no name has this text there. */
+/** Why no name can have this text as such a part. */
 function faultOf(text: string, part: NamePart = {}): string | undefined {
   const [forbidden] = FORBIDDEN.exec(text) ?? []
   if (forbidden !== undefined) return `contains ${describe(forbidden)}`

@@ -59,7 +59,7 @@ export interface ListedFiles {
   readonly files: readonly File[]
   /** The common prefixes, each with its delimiter. */
   readonly prefixes: readonly FileNamePrefix[]
-  /** Of each common prefix, if they are counted; `undefined` where that would take too long. */
+  /** Of each common prefix, if they are counted; `undefined` beyond `MAX_FOLDER_FILES` and `MAX_COUNTED_FILES`. */
   readonly totals?: readonly (FolderTotals | undefined)[] | undefined
   /** Where the next page continues; `undefined` on the last page. */
   readonly next: FilePosition | undefined
@@ -72,6 +72,12 @@ export interface FolderTotals {
   /** Of their contents, in bytes. */
   readonly size: number
 }
+
+/** The files with one common prefix that are counted. */
+export const MAX_FOLDER_FILES = 1_000
+
+/** The files that are counted for one page. */
+export const MAX_COUNTED_FILES = 10_000
 
 /** Bounds what one request costs, whatever its parameters. */
 export const MAX_SCANNED_FILES = 2_000

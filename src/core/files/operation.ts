@@ -34,7 +34,7 @@ export interface VersionRestore extends RestoreTerms {
   readonly scope?: Scope | undefined
 }
 
-interface Lenient {
+export interface Lenient {
   /** Whether to do nothing, instead of refusing, if there is no such file or version. */
   readonly ignoresMissing?: boolean | undefined
 }
@@ -75,6 +75,9 @@ export function isByPrefix(operation: BatchOperation): operation is PrefixOperat
 
 /** Of one batch. Operations by prefix count as many as the files that they match. */
 export const MAX_OPERATIONS = 1_000
+
+/** The names that the prefixes of one batch may read. A refusal counts the files that a prefix matches up to here. */
+export const MAX_MATCHED = 10_000
 
 /** The refusal of an operation of a batch, which names the operation by its index. */
 export function refusalOfOperation(refusal: AppError, operation: number): AppError {

@@ -17,8 +17,8 @@ export interface FilePatch {
 }
 
 /**
- * The file after the patch, with the same version, object and `createdAt`. `now` is the time of the change. Throws
- * `invalid_parameter` for an `expiresAt` that is over, and for metadata that become larger than 2 KiB; as `assertMayHold`.
+ * The file after the patch, with the same version, object and `createdAt`. `now` is the time of the change. Throws as
+ * `assertMayHold`, and `invalid_parameter` for an `expiresAt` that is over, and for metadata that become larger than 2 KiB.
  */
 export function updatedFile(old: File, patch: FilePatch, now: number): File {
   const { newName: name = old.name, visibility = old.visibility, isKept, expiresAt } = patch

@@ -16,8 +16,8 @@ export interface CreateUpload extends AnnouncedUpload {
 }
 
 /**
- * See `ResumableLedger.createResumable`. Also rejects with `invalid_parameter` for a precondition above
- * `MAX_PRECONDITION_BYTES`, and with `file_too_large` and `insufficient_storage`, and as `assertMayHold`. Sends nothing to the store.
+ * See `ResumableLedger.createResumable`. Also rejects as `assertMayHold`, with `invalid_parameter` for a precondition
+ * above `MAX_PRECONDITION_BYTES`, and with `file_too_large` and `insufficient_storage`. Sends nothing to the store.
  */
 export async function createUpload(
   options: ResumableOptions,

@@ -196,7 +196,10 @@ export function createUploads(options: UploadsOptions) {
   return { upload, admit }
 }
 
-/** Rejects with the refusals that need no reservation. If the precondition fails, the ledger reports that instead of others. */
+/**
+ * Rejects as `assertMayHold`, and with the other refusals that need no reservation unless the precondition fails, which
+ * the ledger reports.
+ */
 export async function assertAcceptable(
   { ledger, space, maxFileSize }: Pick<StorageOptions, 'ledger' | 'space' | 'maxFileSize'>,
   { subject, name, precondition }: Pick<UploadTarget, 'subject' | 'name' | 'precondition'>,

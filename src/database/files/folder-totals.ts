@@ -1,21 +1,18 @@
 import { sql } from 'kysely'
-import type { FolderTotals } from '../../core/files/listing.ts'
+import { type FolderTotals, MAX_COUNTED_FILES, MAX_FOLDER_FILES } from '../../core/files/listing.ts'
 import type { FileNamePrefix } from '../../core/files/file-name.ts'
 import type { ListFiles } from '../../core/files/file-ledger.ts'
 import { isCurrent, type LedgerTx, listedOwner } from '../ledger/ledger-sql.ts'
 import { isInRange } from '../prefix-range.ts'
 import { VISIBLE_TO } from './find-file.ts'
 
-/** Files of a folder that are counted, at most. */
-const MAX_FILES_OF_FOLDER = 1_000
-
 /** One more tells that there are too many. */
-const ROWS_OF_FOLDER = MAX_FILES_OF_FOLDER + 1
+const ROWS_OF_FOLDER = MAX_FOLDER_FILES + 1
 
-/** Rows that are read for the folders of a page, at most. */
-const MAX_ROWS = 10 * ROWS_OF_FOLDER
+/** Of the files that are counted for one page. */
+const MAX_ROWS = (MAX_COUNTED_FILES / MAX_FOLDER_FILES) * ROWS_OF_FOLDER
 
-/** What the listing can show below each prefix, in their order; `undefined` where it would read too many rows. */
+/** See `ListedFiles.totals`. */
 export async function readFolderTotals(
   tx: LedgerTx,
   page: ListFiles,
@@ -23,7 +20,7 @@ export async function readFolderTotals(
 ): Promise<readonly (FolderTotals | undefined)[]> {
   const totals: (FolderTotals | undefined)[] = []
   for (let left = MAX_ROWS; totals.length < prefixes.length;) {
-    // As many at once as certainly may be read.
+    // The prefixes that one statement can count in the rows that are left.
     const count = Math.floor(left / ROWS_OF_FOLDER)
     if (count === 0) break
     const counted = await countBelow(tx, page, prefixes.slice(totals.length, totals.length + count))
@@ -47,7 +44,7 @@ async function countBelow(
   prefixes: readonly FileNamePrefix[],
 ): Promise<readonly Counted[]> {
   const selects = prefixes.map((common, at) => {
-    // A scope can have a longer one.
+    // The prefix of a scope can be longer.
     const prefix = page.prefix.startsWith(common) ? page.prefix : common
     return sql`
       SELECT ${sql.lit(at)} AS at, COUNT(*) AS rows,

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { AppError } from '../../core/errors.ts'
 import type { File } from '../../core/files/file.ts'
 import type { FileName, FileNamePrefix } from '../../core/files/file-name.ts'
-import { MAX_OPERATIONS } from '../../core/files/operation.ts'
+import { MAX_MATCHED, MAX_OPERATIONS } from '../../core/files/operation.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { isCurrent, type LedgerTx } from '../ledger/ledger-sql.ts'
 import { readFiles, type TimedFile } from '../ledger/read-files.ts'
@@ -10,14 +10,11 @@ import { FILE_COLUMNS } from '../ledger/rows.ts'
 import { isInRange } from '../prefix-range.ts'
 import type { Holdings } from './holdings.ts'
 
-/** Up to here, a refusal says how many files a prefix matches. Also the rows that the prefixes of a batch may read. */
-export const MAX_MATCHED = 10_000
-
 /** Reads, under the user's lock, which files the prefixes of one batch match. */
 export class MatchingFiles {
   readonly #tx: LedgerTx
   readonly #userId: UserId
-  /** Their ranges are in the holdings. */
+  /** The prefixes whose files are all in the holdings. */
   readonly #read: FileNamePrefix[] = []
   /** How many files may still be matched. */
   #left: number
@@ -29,7 +26,7 @@ export class MatchingFiles {
     this.#left = MAX_OPERATIONS - others
   }
 
-  /** The files with the prefix as the holdings have them, by name. Throws `invalid_parameter` if they are too many. */
+  /** The files with the prefix after the operations so far, by name. Throws `invalid_parameter` if they are too many. */
   async match(held: Holdings, prefix: FileNamePrefix): Promise<readonly File[]> {
     const isComplete =
       this.#read.some((read) => prefix.startsWith(read)) || (await this.#loadAll(held, prefix))
@@ -41,7 +38,7 @@ export class MatchingFiles {
     return files
   }
 
-  /** Adds what has these names to the holdings. */
+  /** Adds the files with these names to the holdings. */
   async load(held: Holdings, names: readonly FileName[]): Promise<void> {
     held.add(await readFiles(this.#tx, { userId: this.#userId, names }))
   }
@@ -107,7 +104,7 @@ function tooMany(matched: number): AppError {
   )
 }
 
-/** Of files that have expired and are not yet removed, or of prefixes that begin with one another. */
+/** Expired files that are not yet removed count here, and so does each prefix that contains another. */
 function tooManyRows(matched: number): AppError {
   return refusal(
     `The prefixes of a batch match at most ${MAX_MATCHED} names, those of expired files included.`,

@@ -7,6 +7,7 @@ import type {
   FileDeletion,
   FileOperation,
   FileUpdate,
+  Lenient,
   VersionRestore,
 } from '../../core/files/operation.ts'
 import { metadataBytes } from '../../core/files/metadata.ts'
@@ -35,10 +36,6 @@ export function planOperation(held: Holdings, operation: FileOperation): Planned
     case 'restore':
       return planRestore(held, operation)
   }
-}
-
-interface Lenient {
-  readonly ignoresMissing?: boolean | undefined
 }
 
 const NOTHING: Planned = { file: undefined, changes: [] }

@@ -51,7 +51,7 @@ async function planRename(
   return changes
 }
 
-/** Of a name whose file moves as well. */
+/** A new name whose own file is also renamed. */
 const FREED = { file: undefined, expired: undefined }
 
 interface Rename {
@@ -59,7 +59,7 @@ interface Rename {
   readonly name: FileName
 }
 
-/** So that a file that has the new name of another moves first: its own new name is longer, or shorter, by as much. */
+/** In which no file takes a name that another one still has: all names become longer, or shorter, by the same length. */
 function inOrder(
   renames: readonly Rename[],
   { prefix, newPrefix }: PrefixRename,

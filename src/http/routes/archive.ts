@@ -66,9 +66,7 @@ interface ListedArchive {
   readonly files: readonly ArchivedFile[]
 }
 
-/**
- * Answer with an archive of the files that the query selects, or of all files of a link. A GET counts as one download.
- */
+/** Handlers of GET and HEAD for an archive of the files that the query selects, or that a link has. A GET is one download. */
 export function archiveHandlers(
   { downloads: { slots, archivedFiles, waiting }, archives }: ArchiveOptions,
   { readList, reader = ownerOf, onListed, onBegun }: ArchiveMount,
@@ -120,10 +118,10 @@ function filesOf({ target: { name, prefix } }: Link): SelectedFiles {
   return prefix === undefined ? { names: [name] } : { prefix }
 }
 
-/** After the label of a link, which its page shows too, or the folder, if that can be the name of a file. */
+/** The first that can be the name of a file: the label of a link, which its page also shows; the folder; a default. */
 function nameOf(subject: Subject, { prefix = EVERY_NAME }: SelectedFiles): FileName {
   const isVisitor = subject.kind === 'visitor'
-  // A visitor does not know the folder in which other names begin with the prefix.
+  // Visitors must not learn the name of the folder that a prefix such as `photos/2026-` is in.
   const folder = prefix.endsWith('/') || isVisitor ? prefix : parentOf(prefix)
   const titles = [
     isVisitor ? subject.link.label : '',

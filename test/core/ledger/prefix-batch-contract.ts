@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
-import type { BatchOperation, PrefixOperation } from '../../../src/core/files/operation.ts'
-import { MAX_MATCHED } from '../../../src/database/files/matching-files.ts'
+import {
+  type BatchOperation,
+  MAX_MATCHED,
+  type PrefixOperation,
+} from '../../../src/core/files/operation.ts'
 import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import { type Account, type LedgerHarness, LONG_MS, openAccount, refusalOf } from './fixture.ts'
 

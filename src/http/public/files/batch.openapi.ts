@@ -1,5 +1,5 @@
 import { FILE_NAME_PREFIX_PATTERN, MAX_FILE_NAME_BYTES } from '../../../core/files/file-name.ts'
-import { MAX_OPERATIONS } from '../../../core/files/operation.ts'
+import { MAX_MATCHED, MAX_OPERATIONS } from '../../../core/files/operation.ts'
 import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
 import { described, type Json, withParsed } from '../../openapi/operation.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
@@ -81,7 +81,7 @@ const RESTORED = {
 const PREFIX = {
   type: 'string',
   description:
-    'What the names begin with, such as `photos/`. Of a rename, it may be empty: all files.',
+    'What the names begin with, such as `photos/`. For a rename, it may be empty: then it matches all files.',
 }
 const NEW_PREFIX = {
   type: 'string',
@@ -230,7 +230,8 @@ export const BATCH = described({
     `1 to ${MAX_OPERATIONS} operations, in order, in one transaction: all or nothing. Each operation sees the result ` +
     'of those before it. Only the final state must fit the capacity and the number of files. A refusal has the index of ' +
     'the refused operation as `operation`. An operation by prefix counts as many as the files that it matches: if there ' +
-    `are more than ${MAX_OPERATIONS} in all, the batch gets 400 with \`matched\`, exact up to 10,000. The body is JSON in UTF-8 of at most 1 MiB.`,
+    `are more than ${MAX_OPERATIONS} in all, the batch gets 400 with \`matched\`, exact up to ${MAX_MATCHED}. The body is ` +
+    'JSON in UTF-8 of at most 1 MiB.',
   tag: 'files',
   body: Body,
   json: { maxBytes: 2 ** 20 },

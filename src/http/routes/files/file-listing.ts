@@ -15,6 +15,8 @@ import {
   type ListedFiles,
   MAX_SCANNED_FILES,
   parseContains,
+  MAX_COUNTED_FILES,
+  MAX_FOLDER_FILES,
   parseDelimiter,
   type RollUp,
 } from '../../../core/files/listing.ts'
@@ -89,7 +91,9 @@ export const LISTING_MEMBERS = {
           file_count: Type.Unsafe<number | null>({
             type: ['integer', 'null'],
             minimum: 0,
-            description: `The number of files below, without markers; \`null\` if there are more than 1,000, or the page would count more than 10,000.`,
+            description:
+              `The number of files below, without markers; \`null\` if there are more than ${MAX_FOLDER_FILES}, or if ` +
+              `the page has counted ${MAX_COUNTED_FILES}.`,
             examples: [37],
           }),
           size: Type.Unsafe<number | null>({
