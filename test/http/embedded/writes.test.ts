@@ -7,7 +7,6 @@ import { derivedTypesSuite } from '../writes/derived-types-suite.ts'
 import { descriptionsSuite } from '../writes/descriptions-suite.ts'
 import { digestsSuite } from '../writes/digests-suite.ts'
 import { fileNamesSuite } from '../writes/file-names-suite.ts'
-import { pathsSuite } from '../writes/paths-suite.ts'
 import { rawUploadsSuite } from '../writes/raw-uploads-suite.ts'
 import { removalsSuite } from '../writes/removals-suite.ts'
 import { takenBackSuite } from '../writes/taken-back-suite.ts'
@@ -26,6 +25,5 @@ describe('the service on SQLite and local files', () => {
   changesSuite(open)
   visibilitySuite(open)
   fileNamesSuite(open)
-  pathsSuite(open)
   takenBackSuite(open)
 })

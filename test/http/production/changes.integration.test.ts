@@ -3,7 +3,6 @@ import { isWithoutProduction, openProduction } from '../../support/service/produ
 import { sharing } from '../fixture.ts'
 import { changesSuite } from '../writes/changes-suite.ts'
 import { fileNamesSuite } from '../writes/file-names-suite.ts'
-import { pathsSuite } from '../writes/paths-suite.ts'
 import { removalsSuite } from '../writes/removals-suite.ts'
 import { visibilitySuite } from '../writes/visibility-suite.ts'
 
@@ -13,5 +12,4 @@ describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', ()
   changesSuite(open)
   visibilitySuite(open)
   fileNamesSuite(open)
-  pathsSuite(open)
 })

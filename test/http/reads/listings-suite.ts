@@ -140,6 +140,15 @@ export function listingsSuite(open: OpenService): void {
       expect(jsonOf(await list(service, { user }))).not.toHaveProperty('prefixes')
     })
 
+    it('shows what is in a folder, with its own marker', async () => {
+      for (const name of ['a', 'a/', 'a/1', 'a/b/2', 'a/b/c/3', 'ab']) {
+        await upload(service, { user, name, content: '' })
+      }
+      const reply = await list(service, { user, query: { prefix: 'a/', delimiter: '/' } })
+      expect(pageOf(reply).files.map(({ name }) => name)).toEqual(['a/', 'a/1'])
+      expect(jsonOf(reply)).toMatchObject({ prefixes: ['a/b/'] })
+    })
+
     it('counts what is below folders if it is asked to', async () => {
       const names = ['a/1', 'a/b/2', 'c/3', 'd']
       await uploadAll(service, { user, names })
