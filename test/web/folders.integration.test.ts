@@ -283,5 +283,5 @@ async function undo(page: Page): Promise<void> {
 }
 
 async function wayOf(page: Page): Promise<readonly string[]> {
-  return page.locator('.way button').allTextContents()
+  return page.locator('.breadcrumbs button').allTextContents()
 }

@@ -3,7 +3,8 @@ import { isProblem } from '../../packages/js/src/errors.ts'
 import { openSource } from '../../packages/js/src/files/source.ts'
 import { createHttp } from '../../packages/js/src/http/http.ts'
 import { isTemporary } from '../../packages/js/src/http/retry.ts'
-import { type GatheredFile, gatheredFolder, gatheredName } from '../shared/gathered-file.ts'
+import { childOf, isMarker } from '../shared/folder.ts'
+import { type GatheredFile, gatheredName } from '../shared/gathered-file.ts'
 import { failureOf } from '../shared/error-message.ts'
 import type { SentDrop } from './resumable-drop.ts'
 import type { Visit } from './visit.ts'
@@ -97,7 +98,7 @@ export function createDrops(visit: Visit): Drops {
       done()
     } catch (error) {
       // Of a folder that is there, nothing is missing.
-      if (name.endsWith('/') && isProblem(error, 'file_exists')) done()
+      if (isMarker(name) && isProblem(error, 'file_exists')) done()
       else change(id, { sent: 0, state: { kind: 'refused', text: wordOf(error, hasLostAnswer) } })
     }
   }
@@ -110,7 +111,7 @@ export function createDrops(visit: Visit): Drops {
       const drops = files.map(({ content, path }): Drop => {
         const id = (lastId += 1)
         const name = gatheredName(path)
-        const folder = gatheredFolder(name)
+        const folder = childOf('', name)
         const tree = folder === undefined ? undefined : (trees.get(folder) ?? { id, folder })
         if (tree !== undefined) trees.set(tree.folder, tree)
         contents.set(id, content)

@@ -1,3 +1,4 @@
+import { childOf, isMarker, labelOf, nameIn } from '../shared/folder.ts'
 import { compareNames } from '../shared/format.ts'
 
 /** A file of a link as the API describes it. */
@@ -29,42 +30,22 @@ export function folderContents(files: readonly LinkedFile[], folder: string): Fo
   for (const file of files) {
     const { name, size } = file
     if (!name.startsWith(folder) || name === folder) continue
-    const at = name.indexOf('/', folder.length)
-    if (at === -1) {
-      here.push({ label: name.slice(folder.length), file })
+    const path = childOf(folder, name)
+    if (path === undefined) {
+      here.push({ label: nameIn(folder, name), file })
       continue
     }
-    const path = name.slice(0, at + 1)
     const found = folders.get(path) ?? { count: 0, bytes: 0 }
     folders.set(path, found)
-    if (!name.endsWith('/')) found.count += 1
+    if (!isMarker(name)) found.count += 1
     found.bytes += size
   }
   const byLabel = (a: { readonly label: string }, b: { readonly label: string }): number =>
     compareNames(a.label, b.label)
   return {
     folders: [...folders]
-      .map(([path, { count, bytes }]) => ({ path, label: labelIn(folder, path), count, bytes }))
+      .map(([path, { count, bytes }]) => ({ path, label: labelOf(path), count, bytes }))
       .toSorted(byLabel),
     files: here.toSorted(byLabel),
   }
-}
-
-/** The folders from the outermost to this one. */
-export function wayTo(
-  folder: string,
-): readonly { readonly path: string; readonly label: string }[] {
-  const way = []
-  let around = ''
-  while (around.length < folder.length) {
-    const path = folder.slice(0, folder.indexOf('/', around.length) + 1)
-    way.push({ path, label: labelIn(around, path) })
-    around = path
-  }
-  return way
-}
-
-/** What follows the prefix of a link can begin with a slash, before which there is no name. */
-function labelIn(around: string, path: string): string {
-  return path.slice(around.length, -1) || '/'
 }

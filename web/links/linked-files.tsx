@@ -5,7 +5,7 @@ import { Icon } from '../shared/icon.tsx'
 import { KindIcon } from '../shared/kind-icon.tsx'
 import { messages } from '../messages.ts'
 import { DownloadAll } from './download-all.tsx'
-import { FolderWay } from './folder-way.tsx'
+import { FolderBar } from './folder-bar.tsx'
 import { Preview, previewOf } from './preview.tsx'
 import { MoreButton } from './more-button.tsx'
 import {
@@ -49,7 +49,7 @@ export function LinkedFiles({ visit, link }: LinkedFilesProps) {
       {(files.length > 1 || !isWhole) && (left === null || files.length <= left) && (
         <DownloadAll visit={visit} link={link} onDownload={onDownload} />
       )}
-      {hasFolders && <FolderWay visit={visit} />}
+      {hasFolders && <FolderBar visit={visit} />}
       {first === undefined && <p class="quiet">{isWhole ? words.empty : messages.files.loading}</p>}
       <div>
         {parts.slice(0, most / STEP).map((entries, at) => (

@@ -1,4 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
+import { addressedFolder, addressOf } from '../shared/folder-address.ts'
 
 export interface OpenFolder {
   /** With a slash at its end; empty for all files. */
@@ -6,25 +7,18 @@ export interface OpenFolder {
   readonly openFolder: (folder: string) => void
 }
 
-/** The open folder is in the fragment of the address, so the buttons of the browser lead back, and no log has it. */
+/** The open folder is in the address, so the buttons of the browser lead back. */
 export function createOpenFolder(): OpenFolder {
-  const folder = signal(addressed())
+  const folder = signal(addressedFolder())
   addEventListener('popstate', () => {
-    folder.value = addressed()
+    folder.value = addressedFolder()
   })
   return {
     folder,
     openFolder(opened) {
       if (opened === folder.value) return
-      const page = location.pathname + location.search
-      const fragment = opened === '' ? '' : `#${new URLSearchParams({ folder: opened }).toString()}`
-      history.pushState(null, '', page + fragment)
+      history.pushState(null, '', addressOf(opened))
       folder.value = opened
     },
   }
-}
-
-function addressed(): string {
-  const name = new URLSearchParams(location.hash.slice(1)).get('folder') ?? ''
-  return name.slice(0, name.lastIndexOf('/') + 1)
 }

@@ -10,12 +10,6 @@ export function gatheredName(path: string): string {
   return path.replace(/^\//, '').replace(UNNAMEABLE, '_').toWellFormed()
 }
 
-/** The folder that was chosen or dropped, with a slash at its end; `undefined` for a file that was. */
-export function gatheredFolder(name: string): string | undefined {
-  const at = name.indexOf('/')
-  return at === -1 ? undefined : name.slice(0, at + 1)
-}
-
 /** Characters that file names must not contain. */
 // oxlint-disable-next-line no-control-regex
 const UNNAMEABLE = /[\\\u0000-\u001f\u007f]/g

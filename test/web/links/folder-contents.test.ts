@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { folderContents, wayTo } from '../../../web/links/folder-contents.ts'
+import { folderContents } from '../../../web/links/folder-contents.ts'
 
 const FILES = [
   'b.txt',
@@ -30,23 +30,4 @@ it('a folder below has the names within it, and not its own marker', () => {
   ])
   expect(files).toEqual([{ label: 'plan', file: FILES.at(-1) }])
   expect(folderContents(FILES, 'empty/')).toEqual({ folders: [], files: [] })
-})
-
-it('what follows a prefix that ends before a slash is in a folder without a name', () => {
-  const [file] = [{ name: '/2026/a', size: 1 }]
-  const { folders } = folderContents([file], '')
-  expect(folders).toEqual([{ path: '/', label: '/', count: 1, bytes: 1 }])
-  expect(folderContents([file], '/').folders[0]?.label).toBe('2026')
-  expect(wayTo('/2026/')).toEqual([
-    { path: '/', label: '/' },
-    { path: '/2026/', label: '2026' },
-  ])
-})
-
-it('the way to a folder has each around it', () => {
-  expect(wayTo('')).toEqual([])
-  expect(wayTo('trip/Day 2/')).toEqual([
-    { path: 'trip/', label: 'trip' },
-    { path: 'trip/Day 2/', label: 'Day 2' },
-  ])
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { gatheredFolder, gatheredName } from '../../../web/shared/gathered-file.ts'
+import { gatheredName } from '../../../web/shared/gathered-file.ts'
 
 it.each([
   ['/Trip/Day 1/dawn.jpg', 'Trip/Day 1/dawn.jpg'],
@@ -8,12 +8,4 @@ it.each([
   ['/a\\b/c\td/', 'a_b/c_d/'],
 ])('the name of the gathered path %j is %j', (path, name) => {
   expect(gatheredName(path)).toBe(name)
-})
-
-it.each([
-  ['Trip/Day 1/dawn.jpg', 'Trip/'],
-  ['empty/', 'empty/'],
-  ['alone.txt', undefined],
-])('the folder that %j was chosen with is %j', (name, folder) => {
-  expect(gatheredFolder(name)).toBe(folder)
 })

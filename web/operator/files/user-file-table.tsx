@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import { kindOf } from '../../shared/file-kind.ts'
+import { isMarker, nameIn, parentOf } from '../../shared/folder.ts'
 import { formatBytes, formatTime, formatWholeTime } from '../../shared/format.ts'
 import { IconButton } from '../../shared/icon-button.tsx'
 import { KindIcon } from '../../shared/kind-icon.tsx'
@@ -95,14 +96,13 @@ interface FileRowProps {
 
 function FileRow({ file, index, onDelete }: FileRowProps) {
   const { name, size, updated_at: changed, visibility, media_type: type } = file
-  const isMarker = name.endsWith('/')
-  const folder = name.slice(0, name.lastIndexOf('/', name.length - 2) + 1)
+  const folder = parentOf(name)
   return (
     <div class="row" role="row" aria-rowindex={index + 2}>
       <div class="cell cell-name" role="cell">
-        <KindIcon kind={isMarker ? 'folder' : kindOf(name, type)} />
+        <KindIcon kind={isMarker(name) ? 'folder' : kindOf(name, type)} />
         <span class={folder === '' ? 'name' : 'name name-below'} title={visibleText(name)}>
-          <ShownName name={name.slice(folder.length)} />
+          <ShownName name={nameIn(folder, name)} />
           {folder !== '' && (
             <span class="quiet">
               <ShownName name={folder} />

@@ -6,7 +6,7 @@ import { currentEntry, useKeptFocus } from '../../shared/kept-focus.ts'
 import { messages } from '../../messages.ts'
 import { visibleText } from '../../shared/visible-text.ts'
 import type { Page } from '../user-page.ts'
-import { labelOf } from '../folders/folder.ts'
+import { labelOf } from '../../shared/folder.ts'
 
 const words = messages.files
 

@@ -1,6 +1,6 @@
 import { type Files, isProblem } from '../../../packages/js/src/client.ts'
 import type { FileEntry } from '../../shared/model.ts'
-import { SEPARATOR } from '../folders/folder.ts'
+import { SEPARATOR } from '../../shared/folder.ts'
 import { opposite } from './file-order.ts'
 import type { EntryPage } from './shown-entries.ts'
 import { shownIn, type View } from './view.ts'

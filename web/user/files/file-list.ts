@@ -2,7 +2,7 @@ import { batch, type ReadonlySignal, type Signal, computed, signal } from '@prea
 import { type Files, isProblem } from '../../../packages/js/src/client.ts'
 import type { FileEntry, Order } from '../../shared/model.ts'
 import { findEntries } from './entry-pages.ts'
-import { folderOf } from '../folders/folder.ts'
+import { folderOf } from '../../shared/folder.ts'
 import { createFolderCheck } from '../folders/folder-check.ts'
 import { createShownEntries, type EntryPage, type ShownEntries } from './shown-entries.ts'
 import { type View, viewOf } from './view.ts'

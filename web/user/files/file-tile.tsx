@@ -9,7 +9,7 @@ import { visibleText } from '../../shared/visible-text.ts'
 import { messages } from '../../messages.ts'
 import type { Thumbnails } from '../thumbnails/thumbnails.ts'
 import { type FileItemProps, itemProps, pickProps, releaseFocus } from './file-item.ts'
-import { nameIn } from '../folders/folder.ts'
+import { nameIn } from '../../shared/folder.ts'
 
 export interface FileTileProps extends FileItemProps {
   /** Nothing is loaded for tiles that are only rendered. */

@@ -1,6 +1,6 @@
 import type { Order } from '../../shared/model.ts'
 import { fieldOf } from './file-order.ts'
-import { childOf, isMarker, nameIn } from '../folders/folder.ts'
+import { childOf, isMarker, nameIn } from '../../shared/folder.ts'
 
 /** Which part of the repository a list shows, and how it is read. */
 export interface View {

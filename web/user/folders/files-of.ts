@@ -1,6 +1,6 @@
 import type { FileEntry } from '../../shared/model.ts'
 import type { FileList } from '../files/file-list.ts'
-import { isMarker } from './folder.ts'
+import { isMarker } from '../../shared/folder.ts'
 import type { Entry } from '../files/shown-entries.ts'
 
 /** The files among these, and all in the folders among these and in the folders below, also those that are not loaded. */

@@ -1,10 +1,10 @@
 import { messages } from '../../messages.ts'
 import type { Page } from '../user-page.ts'
-import { Way } from './way.tsx'
+import { Breadcrumbs } from '../../shared/breadcrumbs.tsx'
 
 const words = messages.folders
 
-/** The way to the open folder. Absent where there are no folders. */
+/** The breadcrumbs of the open folder. Absent where there are no folders. */
 export function FolderBar({ page }: { readonly page: Page }) {
   const { list, folders } = page
   const [first] = list.entries.value
@@ -14,7 +14,7 @@ export function FolderBar({ page }: { readonly page: Page }) {
   const isSearched = list.search.value !== ''
   return (
     <div class="folder-bar">
-      <Way
+      <Breadcrumbs
         label={isSearched ? words.searched : words.title}
         isLabelShown={isSearched}
         folder={list.path.value}

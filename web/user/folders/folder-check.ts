@@ -1,7 +1,7 @@
 import type { Files } from '../../../packages/js/src/client.ts'
 import { throttle } from '../../shared/throttle.ts'
 import type { FolderTotal } from '../files/shown-entries.ts'
-import { plainName, SEPARATOR } from './folder.ts'
+import { plainName, SEPARATOR } from '../../shared/folder.ts'
 
 export interface FolderCheckOptions {
   readonly service: Pick<Files, 'list'>

@@ -6,7 +6,7 @@ import { messages } from '../../messages.ts'
 import { type ItemProps, itemProps, pickProps, releaseFocus } from '../files/file-item.ts'
 import type { FolderTotal } from '../files/shown-entries.ts'
 import { FolderCount, FolderName } from './folder-name.tsx'
-import { nameIn, plainName } from './folder.ts'
+import { nameIn, plainName } from '../../shared/folder.ts'
 
 const words = messages.files
 

@@ -3,7 +3,7 @@ import { Icon } from '../../shared/icon.tsx'
 import { IconButton } from '../../shared/icon-button.tsx'
 import { messages } from '../../messages.ts'
 import { itemProps, pickProps, releaseFocus } from '../files/file-item.ts'
-import { nameIn, plainName } from './folder.ts'
+import { nameIn, plainName } from '../../shared/folder.ts'
 import { FolderCount, FolderName } from './folder-name.tsx'
 import type { FolderItemProps } from './folder-row.tsx'
 

@@ -2,7 +2,7 @@ import { type Signal, signal } from '@preact/signals'
 import type { Files } from '../../../packages/js/src/client.ts'
 import type { FileList } from '../files/file-list.ts'
 import type { Permissions } from '../permissions.ts'
-import { folderOf } from './folder.ts'
+import { addressedFolder, addressOf } from '../../shared/folder-address.ts'
 
 /** The way through the folders of a list, which the buttons of the browser follow back and forth. */
 export interface Folders {
@@ -57,14 +57,4 @@ export function createFolders({ list, files, permissions }: FoldersOptions): Fol
       list.folder.value = ''
     },
   }
-}
-
-/** The fragment, which browsers do not send. */
-function addressOf(folder: string): string {
-  const page = location.pathname + location.search
-  return folder === '' ? page : `${page}#${new URLSearchParams({ folder }).toString()}`
-}
-
-function addressedFolder(): string {
-  return folderOf(new URLSearchParams(location.hash.slice(1)).get('folder') ?? '')
 }

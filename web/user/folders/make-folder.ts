@@ -5,7 +5,7 @@ import { assertName } from '../moves/refusals.ts'
 import { takenNames } from '../moves/taken-names.ts'
 import { words } from '../moves/words.ts'
 import type { Page } from '../user-page.ts'
-import { SEPARATOR } from './folder.ts'
+import { SEPARATOR } from '../../shared/folder.ts'
 
 /**
  * Makes a folder by storing its marker, and resolves to it. Rejects with a `Refusal` if the name is none for a folder,

@@ -8,8 +8,8 @@ import { visibleText } from '../../shared/visible-text.ts'
 import { messages } from '../../messages.ts'
 import { asPeople } from '../files/file-order.ts'
 import type { Entry } from '../files/shown-entries.ts'
-import { labelOf } from '../folders/folder.ts'
-import { Way } from '../folders/way.tsx'
+import { labelOf } from '../../shared/folder.ts'
+import { Breadcrumbs } from '../../shared/breadcrumbs.tsx'
 import type { Page } from '../user-page.ts'
 import { isWithin } from './move.ts'
 import { pagesIn } from './taken-names.ts'
@@ -36,7 +36,7 @@ export function FolderPicker({ page, folder, moved, onOpen }: FolderPickerProps)
   useKeptFocus(region, () => list.current)
   return (
     <div ref={region} class="picker">
-      <Way
+      <Breadcrumbs
         label={messages.folders.title}
         folder={folder}
         base={page.list.base.value}

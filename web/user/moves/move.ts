@@ -1,5 +1,5 @@
 import { type Entry, nameOf } from '../files/shown-entries.ts'
-import { nameIn, parentOf } from '../folders/folder.ts'
+import { nameIn, parentOf } from '../../shared/folder.ts'
 
 /** A file, or a folder with everything in it, and its new name. That of a folder ends with a slash. */
 export interface Move {

@@ -1,7 +1,7 @@
 import { Refusal } from '../../shared/refusal.ts'
 import { faultOf } from '../../shared/file-name.ts'
 import { messages } from '../../messages.ts'
-import { labelOf, plainName } from '../folders/folder.ts'
+import { labelOf, plainName } from '../../shared/folder.ts'
 import type { Permissions } from '../permissions.ts'
 import { isWithin, type Move } from './move.ts'
 import { words } from './words.ts'

@@ -1,7 +1,7 @@
 import type { Files } from '../../../packages/js/src/client.ts'
 import { createSemaphore } from '../thumbnails/semaphore.ts'
 import { isEmptyFolder } from '../folders/folder-check.ts'
-import { parentOf, plainName, SEPARATOR } from '../folders/folder.ts'
+import { parentOf, plainName, SEPARATOR } from '../../shared/folder.ts'
 import type { FileList } from '../files/file-list.ts'
 import type { EntryPage } from '../files/shown-entries.ts'
 

@@ -3,7 +3,7 @@ import type { FileEntry } from '../../shared/model.ts'
 import type { FileList } from '../files/file-list.ts'
 import type { Entry } from '../files/shown-entries.ts'
 import { shownIn } from '../files/view.ts'
-import { SEPARATOR } from '../folders/folder.ts'
+import { SEPARATOR } from '../../shared/folder.ts'
 
 /**
  * The files that the user has selected, by name. The selection outlives another order of the list and the reading of

@@ -1,6 +1,6 @@
 import type { ComponentChild, ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { folderOf } from '../folders/folder.ts'
+import { folderOf } from '../../shared/folder.ts'
 import { isElsewhere } from '../selection/select-files.ts'
 import type { Page } from '../user-page.ts'
 

@@ -1,5 +1,5 @@
 import type { FileEntry } from '../../shared/model.ts'
-import { folderOf, SEPARATOR } from '../folders/folder.ts'
+import { foldersAround, plainName, SEPARATOR } from '../../shared/folder.ts'
 import type { FileList } from '../files/file-list.ts'
 import type { Permissions } from '../permissions.ts'
 import type { UploadItem, UploadTree } from './upload-item.ts'
@@ -45,13 +45,13 @@ export function createExistingFiles({ list, permissions }: ExistingFilesOptions)
 
   async function readTree(folder: string): Promise<KnownFiles | undefined> {
     const files = new Map<string, FileEntry>()
-    const above = await list.find(folder.slice(0, -1))
+    const above = await list.find(plainName(folder))
     if (above !== undefined) files.set(above.name, above)
     for await (const page of list.filesIn(folder)) {
       for (const file of page.files) files.set(file.name, file)
       if (files.size > MOST_KNOWN && page.next_cursor !== null) return undefined
     }
-    return { files, folders: new Set([...files.keys()].flatMap(foldersAround)) }
+    return { files, folders: new Set([...files.keys()].flatMap((name) => foldersAround(name))) }
   }
 
   return async (item: UploadItem): Promise<Existing> => {
@@ -62,7 +62,7 @@ export function createExistingFiles({ list, permissions }: ExistingFilesOptions)
       return { file, isFolder: list.entries.value.includes(name + SEPARATOR) }
     }
     const { files, folders } = known
-    const around = foldersAround(name).map((folder) => folder.slice(0, -1))
+    const around = foldersAround(name).map(plainName)
     return {
       file: files.get(name),
       isFolder: folders.has(name + SEPARATOR),
@@ -78,10 +78,3 @@ interface KnownFiles {
 
 /** A folder of more files is asked for each of those that are uploaded. */
 const MOST_KNOWN = 2_000
-
-/** All folders that the name is in. */
-function foldersAround(name: string): readonly string[] {
-  const folder = folderOf(name)
-  if (folder === '') return []
-  return [...foldersAround(folder.slice(0, -1)), folder]
-}

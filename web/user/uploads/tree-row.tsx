@@ -3,7 +3,7 @@ import { IconButton } from '../../shared/icon-button.tsx'
 import { messages } from '../../messages.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { visibleText } from '../../shared/visible-text.ts'
-import { labelOf } from '../folders/folder.ts'
+import { labelOf } from '../../shared/folder.ts'
 import { figuresOf, needsRetry, waitsForUser } from './upload-figures.ts'
 import type { TreeUploads, UploadRowsProps } from './upload-trees.ts'
 

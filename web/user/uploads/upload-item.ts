@@ -1,6 +1,6 @@
 import type { FileEntry, UploadEntry } from '../../shared/model.ts'
-import { type GatheredFile, gatheredFolder, gatheredName } from '../../shared/gathered-file.ts'
-import { folderOf } from '../folders/folder.ts'
+import { type GatheredFile, gatheredName } from '../../shared/gathered-file.ts'
+import { childOf, folderOf } from '../../shared/folder.ts'
 
 /** Files of at least this size are sent as resumable uploads. Sending a smaller file again takes little time. */
 export const RESUMABLE_BYTES = 16 * 2 ** 20
@@ -73,7 +73,7 @@ export function createItems({ files, nameOf, nextId }: ItemsOptions): readonly U
   const trees = new Map<string, UploadTree>()
   return files.map(({ content, path }) => {
     const name = gatheredName(path)
-    const top = gatheredFolder(name)
+    const top = childOf('', name)
     if (top !== undefined && !trees.has(top)) trees.set(top, { id: nextId(), folder: nameOf(top) })
     const tree = top === undefined ? undefined : trees.get(top)
     return createItem({ id: nextId(), content, name: nameOf(name), tree })

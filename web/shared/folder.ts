@@ -37,9 +37,9 @@ export function labelOf(path: string): string {
   return plainName(nameIn(parentOf(path), path))
 }
 
-/** The folders from the outermost below `base` to this one. */
-export function wayTo(folder: string, base: string): readonly string[] {
-  const way: string[] = []
-  for (let at = folder; at.length > base.length; at = parentOf(at)) way.unshift(at)
-  return way
+/** The folders that a name is in, from the outermost below `base`. A folder itself is the last of its own. */
+export function foldersAround(name: string, base = ''): readonly string[] {
+  const folders: string[] = []
+  for (let at = folderOf(name); at.length > base.length; at = parentOf(at)) folders.unshift(at)
+  return folders
 }

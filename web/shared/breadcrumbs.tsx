@@ -1,8 +1,8 @@
-import { ShownName } from '../../shared/shown-name.tsx'
-import { messages } from '../../messages.ts'
-import { labelOf, SEPARATOR, wayTo } from './folder.ts'
+import { messages } from '../messages.ts'
+import { foldersAround, labelOf, SEPARATOR } from './folder.ts'
+import { ShownName } from './shown-name.tsx'
 
-export interface WayProps {
+export interface BreadcrumbsProps {
   readonly label: string
   readonly isLabelShown?: boolean
   readonly folder: string
@@ -11,14 +11,20 @@ export interface WayProps {
   readonly onOpen: (folder: string) => void
 }
 
-/** The folders around a folder and the folder itself, as buttons that open them. Files can be dropped on them. */
-export function Way({ label, isLabelShown = false, folder, base, onOpen }: WayProps) {
-  const way = [base, ...wayTo(folder, base)]
+/** The folders around the open one and itself, as buttons that open them. Files can be dropped on them. */
+export function Breadcrumbs({
+  label,
+  isLabelShown = false,
+  folder,
+  base,
+  onOpen,
+}: BreadcrumbsProps) {
+  const folders = [base, ...foldersAround(folder, base)]
   return (
-    <nav class="way" aria-label={label}>
+    <nav class="breadcrumbs" aria-label={label}>
       {isLabelShown && <span class="quiet">{label}</span>}
       <ol>
-        {way.map((each, at) => (
+        {folders.map((each, at) => (
           <li key={each}>
             {at > 0 && (
               <span class="quiet" aria-hidden="true">
@@ -29,7 +35,7 @@ export function Way({ label, isLabelShown = false, folder, base, onOpen }: WayPr
               type="button"
               class="crumb"
               data-folder={each}
-              aria-current={at === way.length - 1 ? 'page' : undefined}
+              aria-current={at === folders.length - 1 ? 'page' : undefined}
               onClick={() => onOpen(each)}
             >
               {at === 0 ? messages.folders.all : <ShownName name={labelOf(each)} />}

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import {
   childOf,
   folderOf,
+  foldersAround,
   isMarker,
   labelOf,
   nameIn,
   parentOf,
   plainName,
-  wayTo,
-} from '../../../../web/user/folders/folder.ts'
+} from '../../../web/shared/folder.ts'
 
 describe('a folder in names', () => {
   it.each([
@@ -31,10 +31,10 @@ describe('a folder in names', () => {
     expect([isMarker('trip/'), isMarker('trip/a')]).toEqual([true, false])
   })
 
-  it('has a way to it, from the folder that a token is limited to', () => {
-    expect(wayTo('a/b/c/', '')).toEqual(['a/', 'a/b/', 'a/b/c/'])
-    expect(wayTo('a/b/c/', 'a/')).toEqual(['a/b/', 'a/b/c/'])
-    expect(wayTo('', '')).toEqual([])
+  it('is in others, from the folder that a token is limited to', () => {
+    expect(foldersAround('a/b/c/')).toEqual(['a/', 'a/b/', 'a/b/c/'])
+    expect(foldersAround('a/b/c/d', 'a/')).toEqual(['a/b/', 'a/b/c/'])
+    expect(foldersAround('d')).toEqual([])
     expect([folderOf('a/b/c.txt'), folderOf('a/b/')]).toEqual(['a/b/', 'a/b/'])
     expect([parentOf('a/b/c.txt'), parentOf('a/b/'), parentOf('a')]).toEqual(['a/b/', 'a/', ''])
   })
