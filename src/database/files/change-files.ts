@@ -95,7 +95,7 @@ async function perform(tx: LedgerTx, request: Perform): Promise<Performed> {
   await lockUser(tx, userId)
   const held = await readHoldings(tx, { userId, userCreatedAt, credential, operations })
   const others = operations.filter((each) => !isByPrefix(each)).length
-  const matching = new MatchingFiles(tx, { userId, others })
+  const matching = new MatchingFiles(tx, { userId, held, others })
   const planned: Planned[] = []
   for (const [index, operation] of operations.entries()) {
     const each = await planNext(tx, { held, matching, operation, request, index })

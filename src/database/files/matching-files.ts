@@ -13,6 +13,7 @@ import type { Holdings } from './holdings.ts'
 /** Reads, under the user's lock, which files the prefixes of one batch match. */
 export class MatchingFiles {
   readonly #tx: LedgerTx
+  readonly #held: Holdings
   readonly #userId: UserId
   /** The prefixes whose files are all in the holdings. */
   readonly #read: FileNamePrefix[] = []
@@ -20,18 +21,21 @@ export class MatchingFiles {
   #left: number
   #rowsLeft = MAX_MATCHED
 
-  constructor(tx: LedgerTx, { userId, others }: MatchingOptions) {
+  constructor(tx: LedgerTx, { userId, held, others }: MatchingOptions) {
     this.#tx = tx
+    this.#held = held
     this.#userId = userId
     this.#left = MAX_OPERATIONS - others
   }
 
   /** The files with the prefix after the operations so far, by name. Throws `invalid_parameter` if they are too many. */
-  async match(held: Holdings, prefix: FileNamePrefix): Promise<readonly File[]> {
+  async match(prefix: FileNamePrefix): Promise<readonly File[]> {
     const isComplete =
-      this.#read.some((read) => prefix.startsWith(read)) || (await this.#loadAll(held, prefix))
-    const files = held.filesWith(prefix)
-    const matched = isComplete ? files.length : held.matchedOf(prefix, await this.#count(prefix))
+      this.#read.some((read) => prefix.startsWith(read)) || (await this.#loadAll(prefix))
+    const files = this.#held.filesWith(prefix)
+    const matched = isComplete
+      ? files.length
+      : this.#held.matchedOf(prefix, await this.#count(prefix))
     if (matched > this.#left) throw tooMany(matched)
     if (!isComplete) throw tooManyRows(matched)
     this.#left -= matched
@@ -39,18 +43,18 @@ export class MatchingFiles {
   }
 
   /** Adds the files with these names to the holdings. */
-  async load(held: Holdings, names: readonly FileName[]): Promise<void> {
-    held.add(await readFiles(this.#tx, { userId: this.#userId, names }))
+  async load(names: readonly FileName[]): Promise<void> {
+    this.#held.add(await readFiles(this.#tx, { userId: this.#userId, names }))
   }
 
   /** Adds the files with the prefix to the holdings, and returns whether these are all of them. */
-  async #loadAll(held: Holdings, prefix: FileNamePrefix): Promise<boolean> {
+  async #loadAll(prefix: FileNamePrefix): Promise<boolean> {
     // A plan that sorts would read all files with the prefix.
     if (this.#read.length === 0) await this.#tx.keepIndexOrder?.execute(this.#tx.db)
     for (let after = '', current = 0; current <= MAX_OPERATIONS;) {
       const limit = Math.min(MAX_OPERATIONS + 1, this.#rowsLeft)
       const rows = await this.#readRows(prefix, { after, limit })
-      held.add(rows)
+      this.#held.add(rows)
       this.#rowsLeft -= rows.length
       if (rows.length < limit) {
         this.#read.push(prefix)
@@ -93,6 +97,8 @@ export class MatchingFiles {
 
 interface MatchingOptions {
   readonly userId: UserId
+  /** Receives what is read. */
+  readonly held: Holdings
   /** The operations of the batch that are not by prefix. */
   readonly others: number
 }

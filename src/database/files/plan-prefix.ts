@@ -14,7 +14,7 @@ export async function planByPrefix(
   { held, matching }: { readonly held: Holdings; readonly matching: MatchingFiles },
   operation: PrefixOperation,
 ): Promise<Planned> {
-  const files = await matching.match(held, operation.prefix)
+  const files = await matching.match(operation.prefix)
   const matched = files.length
   if (matched === 0) return { ...missing(operation, fileNotFound()), matched }
   const changes =
@@ -37,7 +37,7 @@ async function planRename(
   const renames = files.map((old) => ({ old, name: newNameOf(old, operation) }))
   const moving = new Set(files.map(({ name }) => name))
   const others = renames.flatMap(({ name }) => (moving.has(name) ? [] : name))
-  await matching.load(held, others)
+  await matching.load(others)
   const changes: FileChange[] = []
   for (const { old, name } of inOrder(renames, operation)) {
     const { file: displaced, expired } = moving.has(name) ? FREED : held.fileNamed(name)
