@@ -140,7 +140,7 @@ export const COMMANDS: readonly Command[] = [
   },
   RELEASE,
   {
-    usage: `history list <user_id> [--name ...] ${PAGE}`,
+    usage: `history list <user_id> [--name ...] [--prefix ...] ${PAGE}`,
     summary: 'list the files that a user has replaced or deleted, newest end first',
     calls: [['GET', '/admin/users/{user_id}/history']],
     columns: 'version name size ended_as ended_at expires_at',

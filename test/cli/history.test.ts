@@ -45,6 +45,10 @@ it('history list shows what was replaced and deleted, newest end first', async (
   const limited = await run('history list alice --limit 1')
   expect(limited.err).toContain('There are more;')
   expect((await run('history list alice --name b')).out).not.toContain(first.version)
+  const { file: below } = await account.put('photos/2026/b', 1)
+  await account.remove('photos/2026/b')
+  const inFolder = await run('history list alice --prefix photos/ --json')
+  expect(JSON.parse(inFolder.out)).toMatchObject({ versions: [{ version: below.version }] })
 })
 
 it('history restore makes a version current again, and says why it does not', async () => {

@@ -30,7 +30,7 @@ export function adminHistorySuite(open: OpenService): void {
     const restore = (version: string, body: object = {}) =>
       call(service, { method: 'POST', path: `${path}/history/${version}/restore`, body })
 
-    it('is listed newest end first, by name and page by page', async () => {
+    it('is listed newest end first, by name, by prefix and page by page', async () => {
       const versions = [await pastOf('a', 'one'), await pastOf('b', 'two'), await pastOf('a', '3')]
       const newestFirst = versions.toReversed()
       const pages = await allPages(service, {
@@ -42,6 +42,8 @@ export function adminHistorySuite(open: OpenService): void {
       expect((await list('?name=b'))['versions']).toMatchObject([
         { version: versions[1], name: 'b', size: 3, ended_as: 'deleted' },
       ])
+      const inFolder = await pastOf('photos/b', 'four')
+      expect((await list('?prefix=photos/'))['versions']).toMatchObject([{ version: inFolder }])
     })
 
     it('is restored, also under another name or over a file', async () => {

@@ -1,9 +1,8 @@
 import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
-import { FILE_NAME_SCHEMA, Query } from '../../openapi/parameters.ts'
 import { Bytes, Text } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
-import { PAGE_QUERY, readAtOnce } from '../../routes/pagination.ts'
-import { addHistoryList } from '../../routes/history/list.ts'
+import { readAtOnce } from '../../routes/pagination.ts'
+import { addHistoryList, HISTORY_PARAMETERS, HISTORY_QUERY } from '../../routes/history/list.ts'
 import {
   HistoryPage,
   RESTORE_REQUEST,
@@ -47,13 +46,6 @@ export const historyRoutes: OperatorPlugin = async (
   })
 }
 
-const QUERY = Query({
-  name: Type.Optional(
-    Type.String({ description: 'Only versions that had this file name.', examples: ['README.md'] }),
-  ),
-  ...PAGE_QUERY.properties,
-})
-
 const OfVersion = Type.Object({
   user_id: USER_PARAM,
   version: Type.Unsafe<Version>({
@@ -80,10 +72,14 @@ const HISTORY = {
   list: ofUser({
     operationId: 'listUserHistory',
     summary: 'List the files that a user has replaced or deleted, newest end first',
-    querystring: QUERY,
-    parameters: { query: { name: { ...FILE_NAME_SCHEMA, ...QUERY.properties.name } } },
+    querystring: HISTORY_QUERY,
+    parameters: HISTORY_PARAMETERS,
     response: { 200: HistoryPage },
-    responses: { 200: 'One page of the history of an active user.' },
+    responses: {
+      200:
+        'One page of the history of an active user. With a `prefix`, it can have fewer versions than `limit`, or none, and ' +
+        'still a `next_cursor`.',
+    },
     problems: ['not_found', 'user_suspended', 'invalid_file_name'],
   }),
   restore: ofUser({

@@ -4,11 +4,9 @@ import { discardBody } from '../../body/discard-body.ts'
 import { serveContent } from '../../download/serve-content.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
 import { describing, type Operation } from '../../openapi/operation.ts'
-import { FILE_NAME_SCHEMA, PRECONDITIONS, Prefix, Query } from '../../openapi/parameters.ts'
-import { Type } from '../../openapi/type.ts'
+import { PRECONDITIONS, Query } from '../../openapi/parameters.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
-import { PAGE_QUERY } from '../../routes/pagination.ts'
-import { addHistoryList } from '../../routes/history/list.ts'
+import { addHistoryList, HISTORY_PARAMETERS, HISTORY_QUERY } from '../../routes/history/list.ts'
 import {
   HistoryPage,
   RESTORE_REQUEST,
@@ -24,17 +22,6 @@ import type { UserPlugin } from '../user-plugin.ts'
 
 const HISTORY = '/users/me/history'
 const PAST_VERSION = `${HISTORY}/:version`
-
-const QUERY = Query({
-  name: Type.Optional(
-    Type.String({
-      description: 'Only versions that had this file name. Takes precedence over `prefix`.',
-      examples: ['README.md'],
-    }),
-  ),
-  prefix: Prefix('Only versions whose file names begin with this, byte by byte.'),
-  ...PAGE_QUERY.properties,
-})
 
 /** What the caller has replaced and deleted: list, download, restore and purge. */
 export const historyRoutes: UserPlugin = async (app, options) => {
@@ -102,8 +89,8 @@ const VERSION_PARAM = {
 const LISTING = ofHistory({
   operationId: 'listHistory',
   summary: 'List the files that the caller has replaced or deleted',
-  querystring: QUERY,
-  parameters: { query: { name: { ...FILE_NAME_SCHEMA, ...QUERY.properties.name } } },
+  querystring: HISTORY_QUERY,
+  parameters: HISTORY_PARAMETERS,
   response: { 200: HistoryPage },
   responses: {
     200: {

@@ -5,9 +5,26 @@ import type { History } from '../../../core/history/history.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { assertQueryDecodable } from '../../server/query.ts'
 import { subjectOf } from '../../server/request-subject.ts'
+import { FILE_NAME_SCHEMA, Prefix, Query } from '../../openapi/parameters.ts'
+import { Type } from '../../openapi/type.ts'
 import type { MountedRoute } from '../mounted-route.ts'
-import { type PageQuery, parseCursor, type ReadList } from '../pagination.ts'
+import { PAGE_QUERY, type PageQuery, parseCursor, type ReadList } from '../pagination.ts'
 import { endIn, historyPage } from './past-version-resource.ts'
+
+export const HISTORY_QUERY = Query({
+  name: Type.Optional(
+    Type.String({
+      description: 'Only versions that had this file name. Takes precedence over `prefix`.',
+      examples: ['README.md'],
+    }),
+  ),
+  prefix: Prefix('Only versions whose file names begin with this, byte by byte.', 'photos/2026/'),
+  ...PAGE_QUERY.properties,
+})
+
+export const HISTORY_PARAMETERS = {
+  query: { name: { ...FILE_NAME_SCHEMA, ...HISTORY_QUERY.properties.name } },
+}
 
 interface HistoryListMount {
   readonly route: MountedRoute
