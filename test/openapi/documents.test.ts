@@ -100,6 +100,19 @@ describe.each(KINDS)('the %s OpenAPI document', (kind) => {
     expect(numbers.map(([name]) => name).filter((name) => name !== 'status')).toEqual([])
   })
 
+  it('has nothing that generators of clients misread', () => {
+    const document = read(kind)
+    const defaults = membersOf(document).filter((member) => 'default' in member[1])
+    // openapi-typescript makes such a member required.
+    expect(defaults).toEqual([])
+    const { schemas = {} } = document.components
+    // openapi-python-client leaves out a named schema with two types.
+    const mixed = Object.entries(schemas).filter(([, each]) =>
+      Array.isArray((each as Json)['type']),
+    )
+    expect(mixed).toEqual([])
+  })
+
   it('names each operation once', () => {
     const names = operationsOf(read(kind)).map(({ operationId }) => operationId)
     expect(names).toEqual([...new Set(names)])

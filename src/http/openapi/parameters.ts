@@ -55,8 +55,8 @@ export const FILE_NAME = {
   ...FILE_NAME_SCHEMA,
   description:
     'The percent-encoded file name: 1 to 1,024 bytes of UTF-8 in segments of at most 255 bytes, joined by `/` or `%2F`. ' +
-    'No segment is empty, `.` or `..`, or has `\\` or control characters. Names are compared byte by byte, without case ' +
-    'folding or normalization.',
+    'No segment is empty, `.` or `..`, or has `\\` or control characters. A name that ends in `/` is that of a folder, ' +
+    'kept by a file without content. Names are compared byte by byte, without case folding or normalization.',
   examples: ['README.md'],
 } as const
 

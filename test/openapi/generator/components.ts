@@ -21,11 +21,19 @@ export class Components {
     const typed = isStrings === true ? { ...OBJECT_OF_STRINGS, ...members } : members
     const plain = mapMembers(typed, (member) => this.schema(member))
     if (typeof title !== 'string') return plain
+    const { type } = plain
+    if (!Array.isArray(type)) return this.#ref(title, plain)
+    // Not one schema with two types: generators then name its members twice, and leave it out.
+    const [object, ...others] = type.map((each) => ({ type: each as unknown }))
+    return { anyOf: [this.#ref(title, { ...plain, ...object }), ...others] }
+  }
+
+  #ref(title: string, schema: Json): Json {
     const known = this.#schemas.get(title)
-    if (known !== undefined && !isDeepStrictEqual(known, plain)) {
+    if (known !== undefined && !isDeepStrictEqual(known, schema)) {
       throw new Error(`Two schemas have the title ${title}`)
     }
-    this.#schemas.set(title, plain)
+    this.#schemas.set(title, schema)
     return { $ref: `#/components/schemas/${title}` }
   }
 

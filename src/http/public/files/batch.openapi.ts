@@ -49,9 +49,8 @@ const VERSION = {
 
 const OVERWRITE = {
   type: 'boolean',
-  default: false,
   description:
-    'Whether to replace a file that has the new name. If `false`, the batch gets 409 when such a file exists.',
+    'Whether to replace a file that has the new name. By default, the batch gets 409 when such a file exists.',
 }
 
 const CONDITIONS = {
@@ -65,9 +64,8 @@ const CONDITIONS = {
   },
   ignore_missing: {
     type: 'boolean',
-    default: false,
     description:
-      'Whether to do nothing if there is no such file or version, instead of 404 or 410.',
+      'Whether to do nothing if there is no such file, version or folder. By default, the batch gets 404 or 410.',
   },
 }
 
@@ -78,10 +76,11 @@ const RESTORED = {
   description: 'The name of the restored file; by default, the one it had.',
 }
 
-const PREFIX = {
+const PREFIX = { type: 'string', description: 'What the names begin with, such as `photos/`.' }
+const RENAMED_PREFIX = {
   type: 'string',
   description:
-    'What the names begin with, such as `photos/`. For a rename, it may be empty: then it matches all files.',
+    'What the names begin with, such as `photos/`. If it is empty, it matches all files.',
 }
 const NEW_PREFIX = {
   type: 'string',
@@ -103,7 +102,7 @@ const RENAME = operation(
 )
 const RENAME_PREFIX = operation(
   'rename',
-  { prefix: PREFIX, new_prefix: NEW_PREFIX },
+  { prefix: RENAMED_PREFIX, new_prefix: NEW_PREFIX },
   { overwrite: OVERWRITE, ignore_missing },
 )
 const UPDATE = operation('update', { name: NAME }, { ...TERMS, ...CONDITIONS })
@@ -183,6 +182,18 @@ const EXAMPLE = {
   ],
 }
 
+const RESULTS = [
+  { op: 'delete', name: 'journal', file: null },
+  {
+    op: 'rename',
+    name: null,
+    file: null,
+    prefix: 'photos/',
+    new_prefix: 'archive/photos/',
+    matched: 37,
+  },
+]
+
 const Result = Type.Object(
   {
     op: { ...OneOf(OPS, 'As in the operation.'), examples: ['rename'] },
@@ -252,7 +263,7 @@ export const BATCH = described({
   },
   response: { 200: Reply },
   responses: {
-    200: 'All operations have been done.',
+    200: { description: 'All operations have been done.', example: { results: RESULTS } },
   },
   problems: [
     'invalid_file_name',

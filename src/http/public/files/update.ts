@@ -71,9 +71,8 @@ const Body = Type.Object(
     ...TERMS,
     overwrite: Type.Optional(
       Type.Boolean({
-        default: false,
         description:
-          'Whether to replace a file that already has the new name. If `false`, the request gets 409 when such a ' +
+          'Whether to replace a file that already has the new name. By default, the request gets 409 when such a ' +
           'file exists.',
       }),
     ),

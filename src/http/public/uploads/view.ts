@@ -31,7 +31,7 @@ export const UploadReply = Type.Object(
     metadata: Strings('The decoded `Upload-Metadata`.', { filename: 'film.mov' }),
     file: Type.Unsafe<SeenFile | null>({
       ...SeenFileReply,
-      title: 'FileOrNull',
+      title: 'FileOfUpload',
       type: ['object', 'null'],
       description:
         'The file, if the upload is finished and the file has not been replaced since. A token that may not `read` the ' +

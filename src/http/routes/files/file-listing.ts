@@ -32,7 +32,7 @@ import { formatCursor, type Key, PAGE_QUERY, parseCursor } from '../pagination.t
 export const LISTING_QUERY = Query({
   prefix: Prefix(
     'The prefix of the file names, such as a folder with its slash. Names are compared byte by byte.',
-    'READ',
+    'photos/',
   ),
   contains: Type.Optional(
     Type.String({
@@ -99,7 +99,7 @@ export const LISTING_MEMBERS = {
           size: Type.Unsafe<number | null>({
             type: ['integer', 'null'],
             minimum: 0,
-            description: 'The sum of their sizes, in bytes.',
+            description: 'The sum of their sizes, in bytes; `null` if `file_count` is.',
             examples: [52_428_800],
           }),
         },

@@ -20,7 +20,7 @@ export const RETENTION = {
     pattern: FILE_NAME_PREFIX_PATTERN,
     description:
       'If the file does not fit, the oldest files whose names begin with this make room: at most 1,000, without those ' +
-      'that have `keep`. May be empty. Needs `delete` in the scope of the token.',
+      'that have `keep`. May be empty. Needs `delete` and `history` in the scope of the token.',
   },
   expires_in: {
     type: 'integer',
@@ -132,7 +132,8 @@ export const RAW_UPLOAD = {
     'malformed, `application/octet-stream` or `application/x-www-form-urlencoded`, the extension of the name ' +
     'decides. The request is safe to repeat.',
   requestBody: {
-    description: 'The content of the file. Without a body, an empty file is stored.',
+    description:
+      'The content of the file. Without a body, an empty file is stored or, if the name ends in `/`, an empty folder.',
     required: false,
     content: { '*/*': {} },
   },

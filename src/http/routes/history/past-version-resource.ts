@@ -41,9 +41,8 @@ export const RestoreBody = Type.Object(
     ),
     overwrite: Type.Optional(
       Type.Boolean({
-        default: false,
         description:
-          'Whether to replace a file that has the name. That one becomes history. If `false`, the request gets 409 ' +
+          'Whether to replace a file that has the name. That one becomes history. By default, the request gets 409 ' +
           'when such a file exists.',
       }),
     ),
