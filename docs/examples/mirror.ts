@@ -1,6 +1,7 @@
 // Keeps a folder equal to a repository, and deletes everything else in it. Reads BASE_URL and ACCESS_TOKEN from the
 // environment.
 //   node mirror.ts FOLDER
+// Needs Node 22.18 or later, and "type": "module" in package.json.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
