@@ -38,7 +38,7 @@ describeInBrowser('folders', (browser) => {
     return page
   }
 
-  it('open and lead back by the way to them, the buttons of the browser and the address', async () => {
+  it('open and lead back by breadcrumbs, the buttons of the browser and the address', async () => {
     const page = await open()
     expect(await names(page)).toEqual(['Garden', 'Photos', 'notes.md'])
     await expectSound(page)

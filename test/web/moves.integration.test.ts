@@ -165,7 +165,7 @@ describeInBrowser('moves between folders', (browser) => {
     expect(await names(page)).toEqual(['Garden', 'c.jpg'])
   })
 
-  it('go by dragging the selection onto the way to the open folder', async () => {
+  it('go by dragging the selection onto a breadcrumb', async () => {
     const page = await open({ path: '/#folder=Photos%2F' })
     await page.keyboard.press('Control+a')
     await page.getByText('2 selected', { exact: true }).waitFor()

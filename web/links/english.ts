@@ -1,6 +1,6 @@
 import { formatCount } from '../shared/format.ts'
 
-/** English. Apart from `messages`, which the first visit of the users' page loads as well. */
+/** In English. They are not in `messages`, all of which the first visit of the users' page loads. */
 export const visitEnglish = {
   ended: 'This link has ended',
   endedText:

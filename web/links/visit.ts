@@ -52,7 +52,7 @@ export interface Visit {
 /** In one request. */
 const PAGE_FILES = 1_000
 
-/** That many requests follow one another. */
+/** So many pages are read without being asked for. */
 const PAGES_AT_ONCE = 20
 
 /** `address` is that of the page: `.../links/{secret}`. */

@@ -16,7 +16,7 @@ export function parentOf(path: string): string {
   return folderOf(path.slice(0, -1))
 }
 
-/** The name of a folder without the separator at its end, or of a file. In a folder, only one of both has it. */
+/** The name of a file, or of a folder without the separator at its end. A file and a folder beside it cannot share it. */
 export function plainName(path: string): string {
   return isMarker(path) ? path.slice(0, -1) : path
 }

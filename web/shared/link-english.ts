@@ -1,6 +1,6 @@
 import { formatCount } from './format.ts'
 
-/** English. Apart from `messages`, which the first visit loads. */
+/** In English. They are not in `messages`, all of which the first visit loads. */
 export const linksEnglish = {
   title: 'Links for people without an account',
   empty: 'No links.',

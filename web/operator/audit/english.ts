@@ -1,7 +1,7 @@
 import type { OperatorAction } from '../../../packages/js/src/admin.ts'
 import { formatCount } from '../../shared/format.ts'
 
-/** English. Apart from `messages`, which the first visit of the users' page loads as well. */
+/** In English. They are not in `messages`, all of which the first visit of the users' page loads. */
 export const auditEnglish = {
   title: 'Audit trail',
   of: (userId: string) => `Audit trail of ${userId}`,

@@ -58,7 +58,7 @@ export function viewOf(options: ViewOptions): View {
 /** What a view shows for a name. */
 export type Shown = 'nothing' | 'file' | { readonly folder: string }
 
-/** Where the files of folders are shown, a marker still is its folder. That of the open folder is not shown in it. */
+/** A flat view shows a folder only for its marker. The marker of the open folder is not shown. */
 export function shownIn(view: View, name: string): Shown {
   const { folder, prefix, search, isFlat } = view
   if (!name.startsWith(prefix) || !contains(nameIn(folder, name), search)) return 'nothing'

@@ -2,7 +2,7 @@ import type { Entry } from '../files/shown-entries.ts'
 import type { ManyPage } from '../selection/run-steps.ts'
 import { isEmptyFolder } from './folder-check.ts'
 
-/** Takes those of the folders from the list that are empty now. Others can have got files meanwhile. Never rejects. */
+/** Removes the folders that are empty now from the list: others may have got files meanwhile. Never rejects. */
 export async function dropEmptyFolders(
   { client, list, permissions }: ManyPage,
   entries: readonly Entry[],

@@ -16,7 +16,7 @@ export interface FolderCheckOptions {
 export interface FolderCheck {
   /** Asks the service soon; deletions until then share the request. */
   readonly doubt: (folder: string) => void
-  /** It has a file again, or another one. */
+  /** Call it when the folder has got a file. */
   readonly trust: (folder: string) => void
 }
 

@@ -4,12 +4,12 @@ import type { FileList } from '../files/file-list.ts'
 import type { Permissions } from '../permissions.ts'
 import { addressedFolder, addressOf } from '../../shared/folder-address.ts'
 
-/** The way through the folders of a list, which the buttons of the browser follow back and forth. */
+/** Opens the folders of a list. The history of the browser leads back. */
 export interface Folders {
   readonly open: (folder: string) => void
-  /** The folder that would take what is dragged now. */
+  /** The folder below the pointer that would take what is being dragged. */
   readonly target: Signal<string | undefined>
-  /** Chooses, without reading it, what the address says. Then follows the address. */
+  /** Opens the folder of the address without reading it, and follows the address from then on. */
   restore(): void
   /** Stores the marker of the open folder if nothing else is in it, so that it stays. Never rejects. */
   keepOpen(): Promise<void>

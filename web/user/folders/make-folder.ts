@@ -8,8 +8,8 @@ import type { Page } from '../user-page.ts'
 import { SEPARATOR } from '../../shared/folder.ts'
 
 /**
- * Makes a folder by storing its marker, and resolves to it. Rejects with a `Refusal` if the name is none for a folder,
- * or if a file or a folder has it.
+ * Makes a folder by storing its marker, and resolves to it. Rejects with a `Refusal` if a folder cannot have the name, or
+ * if it is taken.
  */
 export async function makeFolder(page: Page, around: string, name: string): Promise<string> {
   const { client, list, capacity, permissions } = page

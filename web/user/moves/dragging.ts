@@ -10,7 +10,7 @@ const TYPE = 'application/x-cloud-repository'
 /**
  * Moves a file, a folder or the selection that is dragged within the region and dropped on a folder: an element with
  * `data-folder`, which has the class `drop-target` while it would take it. Of files from outside, this only marks the
- * folder, and `takeDroppedFiles` uploads them. The browser ends a drag with Escape. Returns what ends all this.
+ * folder, and `takeDroppedFiles` uploads them. The browser ends a drag with Escape. Returns a function that ends this.
  */
 export function takeDragged(region: HTMLElement, page: Page): () => void {
   const { list, folders, selection, permissions, toasts } = page

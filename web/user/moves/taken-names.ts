@@ -8,7 +8,7 @@ import type { EntryPage } from '../files/shown-entries.ts'
 /** Browsers open six connections per host; lists and figures need some of them. */
 const AT_ONCE = 3
 
-/** So few names are asked for one by one. Of more, the folder is read. */
+/** Up to so many names are looked up one by one. For more, their folders are read. */
 const FEW = 5
 
 export interface TakenOptions {
@@ -19,8 +19,8 @@ export interface TakenOptions {
 }
 
 /**
- * Those of the names that a file or a folder has, whichever of both is named. The service does not know of folders: it
- * keeps `a` beside `a/b`, which no other system that has files could.
+ * The names that a file or a folder has, whichever of the two they are meant for. The service would store `a` beside
+ * `a/b`, but file systems cannot.
  */
 export async function takenNames(
   options: TakenOptions,

@@ -13,9 +13,9 @@ export interface Step {
 
 /** Of an operation for a folder. */
 interface OfFolder {
-  /** What becomes of each of its files. Of one file, the service says it. */
+  /** What becomes of each of its files, which the service tells of single files only. */
   become(file: FileEntry): FileEntry | null
-  /** The same for its files one by one, should there be more in the folder by then than the service takes at once. */
+  /** The same on single files, for a folder that has got more files than one batch takes. */
   byFile(): readonly Step[]
 }
 
@@ -37,8 +37,8 @@ export interface BatchOptions {
   readonly files: Pick<Files, 'batch'>
   readonly steps: readonly Step[]
   /**
-   * Whether files of which the service refuses the operation are left out. Otherwise, a refusal is the failure, and
-   * nothing of its batch is done.
+   * Whether to leave out files whose operation the service refuses. Otherwise, a refusal is the failure, and its batch
+   * does nothing.
    */
   readonly skipsRefused: boolean
   /** Ends it before the next batch, with its reason as the failure. */

@@ -23,8 +23,7 @@ const words = messages.selection
 
 /** Says how many files are selected, and offers what the token permits to do with all of them. */
 export function SelectionBar({ page, onAct }: FileViewProps) {
-  const { selection, list, content, permissions } = page
-  const { connection } = page
+  const { selection, list, content, connection, permissions } = page
   const files = selection.files.value
   const entries = selection.entries.value
   const isReading = selection.isReading.value

@@ -1,4 +1,4 @@
-/** English. Apart from `messages`, which the first visit loads. */
+/** In English. They are not in `messages`, all of which the first visit loads. */
 export const shortcutsEnglish = {
   title: 'Keyboard shortcuts',
   groups: { list: 'In the list', selection: 'Selection', everywhere: 'Everywhere' },
@@ -9,8 +9,8 @@ export const shortcutsEnglish = {
   actions: 'Show the actions',
   rename: 'Rename',
   remove: 'Delete',
-  select: 'Select, or leave out again',
-  extend: 'Select all on the way',
+  select: 'Select or deselect',
+  extend: 'Select everything up to there',
   all: 'Select all',
   end: 'End the selection, or close what is open',
   search: 'Search',

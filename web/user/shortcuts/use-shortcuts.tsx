@@ -1,6 +1,6 @@
 import type { ComponentChild, ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { folderOf } from '../../shared/folder.ts'
+import { parentOf } from '../../shared/folder.ts'
 import { isElsewhere } from '../selection/select-files.ts'
 import type { Page } from '../user-page.ts'
 
@@ -32,7 +32,7 @@ export function useShortcuts({ access, folders, history, list, toasts }: Page): 
       Backspace() {
         const { path, base } = list
         const isListed = access.View.value === undefined && history.view.value === undefined
-        if (isListed && path.value !== base.value) folders.open(folderOf(path.value.slice(0, -1)))
+        if (isListed && path.value !== base.value) folders.open(parentOf(path.value))
       },
     }
     const onKeyDown = (event: KeyboardEvent): void => {
