@@ -221,7 +221,7 @@ describeInBrowser('uploads', (browser) => {
   it('say of what the service refuses why', async () => {
     const page = await open()
     await pick(page, [{ path: `${'n'.repeat(300)}.txt`, content: 'x' }])
-    await page.getByText('This file name is too long').waitFor()
+    await page.getByText('This name is too long').waitFor()
     expect((await usageOf(service, user)).fileCount).toBe(0)
   })
 })
