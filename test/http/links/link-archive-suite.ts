@@ -52,6 +52,14 @@ export function linkArchiveSuite(open: OpenService): void {
       expect(await file.text()).toBe('in-archive')
     })
 
+    it('has nothing below a folder whose slash the prefix lacks, as its page', async () => {
+      await put('photos-1', 'photos/a')
+      const { secret } = await make({ kind: 'download', prefix: 'photos' })
+      const page = (await (await visit(service, { secret })).json()) as { files: object[] }
+      expect(page.files).toMatchObject([{ name: '-1' }])
+      expect(await namesIn(await archive(secret))).toEqual(['-1'])
+    })
+
     const tree = ['2026/11/b', '2026/a']
     it.each([
       { prefix: 'photos/2026/', label: '', called: '2026', entries: tree },

@@ -31,8 +31,9 @@ export const LinkBody = Type.Object(
       Type.String({ description: 'For a link to one file: its name.', examples: ['report.pdf'] }),
     ),
     prefix: Prefix(
-      'Instead of `name`: every current file whose name begins with this. A drop link puts it in front of the names ' +
-        'of new files. Visitors never see it, except the name of the folder in an archive. May be empty.',
+      'Instead of `name`: every current file whose name begins with this and goes on with a file name, so a folder ' +
+        'needs its slash. A drop link puts it in front of the names of new files. Visitors never see it, except the name ' +
+        'of the folder in an archive. May be empty.',
     ),
     expires_in: Type.Optional(
       Type.Integer({
