@@ -80,6 +80,12 @@ describe.each(['public', 'admin'] as const)('the page of the %s API', (kind) => 
     }
   })
 
+  it('says of which type each member is', () => {
+    const rows = [...page.matchAll(/<th scope="row">(.*?)<\/th>\s*<td>(.*?)<\/td>/gs)]
+    expect(rows.length).toBeGreaterThan(100)
+    expect(rows.filter(([, , type = '']) => /^(array of )?$/.test(type))).toEqual([])
+  })
+
   it('links to nothing that is not there, and names nothing twice', () => {
     const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id)
     expect(ids).toEqual([...new Set(ids)])

@@ -81,6 +81,8 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema | Reference>>
   readonly items?: Schema | Reference
   readonly allOf?: readonly (Schema | Reference)[]
+  readonly anyOf?: readonly (Schema | Reference)[]
+  readonly oneOf?: readonly (Schema | Reference)[]
 }
 
 /** Resolves a reference to a response. */

@@ -6,8 +6,11 @@ import { table } from './table.ts'
 /** What a schema says, in a few words; another that it refers to is a link. */
 export function schemaPhrase(schema: Schema | Reference): Html {
   if ('$ref' in schema) return schemaLink(schema)
-  const { items, type = [] } = schema
+  const { items, type = [], oneOf, anyOf = oneOf } = schema
   if (items !== undefined) return html`array of ${schemaPhrase(items)}`
+  if (anyOf !== undefined) {
+    return html`${anyOf.map((each, at) => html`${at > 0 ? ' or ' : ''}${schemaPhrase(each)}`)}`
+  }
   const types = [type].flat().join(' or ')
   const kind = schema.format === undefined ? types : `${types} (${schema.format})`
   return html`${kind}${valuesOf(schema)}${limitsOf(schema)}`
