@@ -18,6 +18,13 @@ export const FILE_NAME_SCHEMA = {
   pattern: FILE_NAME_PATTERN,
 } as const
 
+/** As `FILE_NAME_SCHEMA`, of a prefix. */
+export const PREFIX_SCHEMA = {
+  type: 'string',
+  maxLength: MAX_FILE_NAME_BYTES,
+  pattern: FILE_NAME_PREFIX_PATTERN,
+} as const
+
 /** A query with these parameters and no others. */
 export function Query<P extends TProperties>(parameters: P) {
   return Type.Object(parameters, { additionalProperties: false })
@@ -47,8 +54,7 @@ const DECIMAL = /^(0|[1-9]\d{0,8})$/
 /** A prefix of file names. */
 export function Prefix(description: string, example?: string) {
   const examples = example === undefined ? {} : { examples: [example] }
-  const limits = { maxLength: MAX_FILE_NAME_BYTES, pattern: FILE_NAME_PREFIX_PATTERN }
-  return Type.Optional(Type.String({ ...limits, description, ...examples }))
+  return Type.Optional(Type.String({ ...PREFIX_SCHEMA, description, ...examples }))
 }
 
 export const FILE_NAME = {

@@ -1,7 +1,7 @@
 import type { FileEntry } from '../../shared/model.ts'
 import { type Entry, nameOf } from '../files/shown-entries.ts'
 import { MAX_OPERATIONS, type Step } from '../selection/batches.ts'
-import { type ManyPage, readFirst, runSteps } from '../selection/run-steps.ts'
+import { type ManyPage, runSteps, showReading } from '../selection/run-steps.ts'
 import { dropEmptyFolders } from './drop-empty-folders.ts'
 import { filesOf } from './files-of.ts'
 
@@ -23,7 +23,7 @@ async function remove(page: ManyPage, entries: readonly Entry[]) {
   const { list, capacity } = page
   const files: FileEntry[] = []
   const steps: Step[] = []
-  await readFirst(page, async () => {
+  await showReading(page, async () => {
     for (const entry of entries) {
       const below = await filesOf(list, [entry])
       for (const file of below) files.push(file)

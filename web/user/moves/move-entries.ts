@@ -6,7 +6,7 @@ import { countOf, filesOf } from '../folders/files-of.ts'
 import { isEmptyFolder } from '../folders/folder-check.ts'
 import { labelOf, SEPARATOR } from '../../shared/folder.ts'
 import { type Done, MAX_OPERATIONS, type Step } from '../selection/batches.ts'
-import { type ManyPage, offerUndo, readFirst, runSteps } from '../selection/run-steps.ts'
+import { type ManyPage, offerUndo, runSteps, showReading } from '../selection/run-steps.ts'
 import type { Page } from '../user-page.ts'
 import { type Move, nameAfter } from './move.ts'
 import { assertPossible } from './refusals.ts'
@@ -56,7 +56,7 @@ interface Undo {
 
 async function moveAll(page: ManyPage, moves: readonly Move[]): Promise<Undo> {
   const { list, folders } = page
-  const planned = await readFirst(page, async () => {
+  const planned = await showReading(page, async () => {
     const read: Planned[] = []
     for (const move of moves) read.push({ move, files: await filesOf(list, [move.entry]) })
     return read

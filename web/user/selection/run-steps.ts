@@ -57,8 +57,8 @@ export async function runSteps(
   return outcome
 }
 
-/** Resolves as the work does, which reads what is to be changed, and says that it reads if that takes long. */
-export async function readFirst<T>({ toasts }: ManyPage, work: () => Promise<T>): Promise<T> {
+/** Does the work, which reads files, and shows that the page is reading if it takes long. */
+export async function showReading<T>({ toasts }: ManyPage, work: () => Promise<T>): Promise<T> {
   let end = (): void => undefined
   const tellSoon = setTimeout(() => {
     end = toasts.replace({ kind: 'progress', text: messages.files.loading, stays: true })

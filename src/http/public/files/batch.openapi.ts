@@ -1,8 +1,7 @@
-import { FILE_NAME_PREFIX_PATTERN, MAX_FILE_NAME_BYTES } from '../../../core/files/file-name.ts'
 import { MAX_MATCHED, MAX_OPERATIONS } from '../../../core/files/operation.ts'
 import { type Version, VERSION_PATTERN } from '../../../core/objects/object-key.ts'
 import { described, type Json, withParsed } from '../../openapi/operation.ts'
-import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
+import { FILE_NAME_SCHEMA, PREFIX_SCHEMA } from '../../openapi/parameters.ts'
 import { OneOf, Text } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { type SeenFile, SeenFileReply } from '../../routes/files/file-resource.ts'
@@ -149,7 +148,6 @@ function orByPrefix(byName: typeof DELETE, byPrefix: typeof DELETE) {
   }
 }
 
-const PREFIX_SCHEMA = { maxLength: MAX_FILE_NAME_BYTES, pattern: FILE_NAME_PREFIX_PATTERN }
 const PARSED = {
   ...PARSED_TERMS,
   name: FILE_NAME_SCHEMA,
