@@ -4,7 +4,7 @@ import { namesOf, remove } from '../http/file-requests.ts'
 import { upload } from '../http/fixture.ts'
 import { issue } from '../http/scopes/scoped-requests.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, names, openWithPage, pick, visitAs } from './fixture.ts'
+import { describeInBrowser, effectsRun, names, openWithPage, pick, visitAs } from './fixture.ts'
 import { actOn, expectSound, TOUCH, violationsIn } from './looks.ts'
 
 const FILES = [
@@ -183,6 +183,25 @@ describeInBrowser('folders', (browser) => {
     await undo(page)
     await expect.poll(stored).toEqual(FILES)
     await expect.poll(() => names(page)).toEqual(['Garden', 'Photos', 'notes.md'])
+  })
+
+  it('are opened once by a double click, not with what is in them', async () => {
+    const page = await open()
+    const photos = page.getByRole('button', { name: 'Folder Photos' })
+    // On the name, and beside it.
+    for (const aside of [5, 300]) {
+      const { x = 0, y = 0 } = (await photos.boundingBox()) ?? {}
+      await page.mouse.click(x + aside, y + 5)
+      await expect.poll(() => names(page)).not.toContain('Photos')
+      const inside = await names(page)
+      await page.mouse.down({ clickCount: 2 })
+      await page.mouse.up({ clickCount: 2 })
+      await effectsRun(page)
+      expect(await names(page)).toEqual(inside)
+      expect(await page.getByRole('dialog').count()).toBe(0)
+      await page.goBack()
+      await photos.waitFor()
+    }
   })
 
   it('are deleted with all that is in them, and restored', async () => {

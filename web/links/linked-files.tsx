@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import { kindOf } from '../shared/file-kind.ts'
+import { firstClick } from '../shared/first-click.ts'
 import { formatBytes } from '../shared/format.ts'
 import { Icon } from '../shared/icon.tsx'
 import { KindIcon } from '../shared/kind-icon.tsx'
@@ -138,7 +139,7 @@ function FolderEntry({ folder, isWhole, onOpen }: FolderEntryProps) {
   const { label, count, bytes } = folder
   return (
     <li class="visit-file">
-      <button type="button" class="visit-folder" onClick={onOpen}>
+      <button type="button" class="visit-folder" onClick={firstClick(onOpen)}>
         <KindIcon kind="folder" />
         <span class="visit-name">
           <ShownName name={label} />

@@ -1,3 +1,4 @@
+import { firstClick } from '../../shared/first-click.ts'
 import type { FileEntry } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import type { Act } from '../actions/file-action.ts'
@@ -38,6 +39,7 @@ export function itemProps(
   entry: Entry,
 ) {
   const open = (): void => onAct('open', entry)
+  const openFirst = firstClick(open)
 
   function press(event: KeyboardEvent): void {
     const kind = actionOf(event, actions)
@@ -54,7 +56,7 @@ export function itemProps(
     draggable: actions.includes('move') && canDrag(),
     onFocusIn: onFocus,
     onClick: (event: MouseEvent) => {
-      if (isBackground(event)) open()
+      if (isBackground(event)) openFirst(event)
     },
     onKeyDown: (event: KeyboardEvent) => {
       if (event.key !== 'Enter') press(event)

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { firstClick } from '../../shared/first-click.ts'
 import { formatBytes } from '../../shared/format.ts'
 import { DownloadButton, IconButton } from '../../shared/icon-button.tsx'
 import { KindIcon } from '../../shared/kind-icon.tsx'
@@ -34,7 +35,7 @@ export function FileRow(props: FileRowProps) {
           class="name"
           tabIndex={tabIndex}
           title={visibleText(name)}
-          onClick={() => onAct('open', file)}
+          onClick={firstClick(() => onAct('open', file))}
         >
           <ShownName name={nameIn(folder, name)} />
         </button>

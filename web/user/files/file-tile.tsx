@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { kindOf } from '../../shared/file-kind.ts'
+import { firstClick } from '../../shared/first-click.ts'
 import { formatBytes } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
 import { IconButton } from '../../shared/icon-button.tsx'
@@ -41,7 +42,7 @@ export function FileTile(props: FileTileProps) {
         class="name"
         tabIndex={tabIndex}
         title={visibleText(name)}
-        onClick={() => onAct('open', file)}
+        onClick={firstClick(() => onAct('open', file))}
       >
         <ShownName name={nameIn(folder, name)} />
       </button>

@@ -1,3 +1,4 @@
+import { firstClick } from '../../shared/first-click.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { visibleText } from '../../shared/visible-text.ts'
 import { messages } from '../../messages.ts'
@@ -18,7 +19,7 @@ export function FolderName({ label, tabIndex, onOpen }: FolderNameProps) {
       tabIndex={tabIndex}
       aria-label={messages.files.folder(label)}
       title={visibleText(label)}
-      onClick={onOpen}
+      onClick={firstClick(onOpen)}
     >
       <ShownName name={label} />
     </button>
