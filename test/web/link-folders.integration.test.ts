@@ -120,7 +120,8 @@ describeInBrowser('folders of a link', (browser) => {
     await writeFile(join(trip, 'plan.txt'), 'plan')
     await writeFile(join(place.path, 'alone.txt'), 'alone')
     const dropped = [trip, join(place.path, 'alone.txt')]
-    const detach = await hold(page, dropped, page.locator('.drop-box'))
+    // Beside the field, where the browser would open them.
+    const detach = await hold(page, dropped, page.getByRole('heading').first())
     await detach()
     await page.getByText('4 files sent.').waitFor()
     const tree = page.getByRole('listitem').filter({ has: folder(page, 'Trip') })

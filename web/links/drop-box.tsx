@@ -30,7 +30,7 @@ export function DropBox({ visit, left }: DropBoxProps) {
   }, [isActive])
   return (
     <>
-      {left !== 0 && <DropField onTaken={(files) => drops.add(files)} />}
+      {left !== 0 && <DropField onTaken={drops.add} />}
       {items.length > 0 && <DropRows drops={drops} />}
       <p class="said" role="status">
         {items.length > 0 && !isActive ? words.allSent(sent) : ''}
@@ -45,21 +45,10 @@ function DropField({ onTaken }: { readonly onTaken: (files: readonly GatheredFil
   const [isOver, setOver] = useState(false)
   const folder = useRef<HTMLInputElement | null>(null)
   const common = { type: 'file', multiple: true } as const
+  useEffect(() => onDrag(setOver, onTaken), [onTaken])
   return (
     <>
-      <label
-        class={isOver ? 'drop-box drop-box-over' : 'drop-box'}
-        onDragOver={(event) => {
-          event.preventDefault()
-          setOver(true)
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={(event) => {
-          event.preventDefault()
-          setOver(false)
-          if (event.dataTransfer !== null) void gatherDropped(event.dataTransfer).then(onTaken)
-        }}
-      >
+      <label class={isOver ? 'drop-box drop-box-over' : 'drop-box'}>
         <Icon name="upload" />
         <strong>{words.choose}</strong>
         <span class="quiet">{words.dropHere}</span>
@@ -85,4 +74,23 @@ function DropField({ onTaken }: { readonly onTaken: (files: readonly GatheredFil
       />
     </>
   )
+}
+
+/** Takes what is dropped anywhere: beside the field, the browser would leave the page and open it. Returns what ends that. */
+function onDrag(
+  setOver: (isOver: boolean) => void,
+  onTaken: (files: readonly GatheredFile[]) => void,
+): () => void {
+  const ending = new AbortController()
+  for (const type of ['dragover', 'dragleave', 'drop'] as const) {
+    const listen = (event: DragEvent): void => {
+      const { dataTransfer } = event
+      if (dataTransfer?.types.includes('Files') !== true) return
+      event.preventDefault()
+      setOver(type === 'dragover')
+      if (type === 'drop') void gatherDropped(dataTransfer).then(onTaken)
+    }
+    document.addEventListener(type, listen, { signal: ending.signal })
+  }
+  return () => ending.abort()
 }

@@ -36,7 +36,7 @@ export interface Drop {
 
 export interface Drops {
   readonly items: ReadonlySignal<readonly Drop[]>
-  add(files: readonly GatheredFile[]): void
+  readonly add: (files: readonly GatheredFile[]) => void
   /** Sends refused files again. */
   retry(drops: readonly Drop[]): void
 }
