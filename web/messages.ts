@@ -251,6 +251,7 @@ const english = {
   },
 
   rename: {
+    done: (before: string, after: string) => `“${before}” is now named “${after}”.`,
     title: 'Rename',
     label: 'New name',
     action: 'Rename',

@@ -247,6 +247,7 @@ export const messages: Messages = {
   },
 
   rename: {
+    done: (before, after) => `„${before}“ heißt jetzt „${after}“.`,
     title: 'Umbenennen',
     label: 'Neuer Name',
     action: 'Umbenennen',

@@ -7,7 +7,7 @@ import { ProblemNotice } from '../../shared/problem-notice.tsx'
 import { messages } from '../../messages.ts'
 import { type Entry, nameOf } from '../files/shown-entries.ts'
 import { labelOf, parentOf, SEPARATOR } from '../../shared/folder.ts'
-import { checkMoves, checkRename, moveEntries } from '../moves/move-entries.ts'
+import { checkMoves, checkRename, moveEntries, offerBack } from '../moves/move-entries.ts'
 import type { Page } from '../user-page.ts'
 import { changeProblem, showChanged } from './file-action.ts'
 
@@ -45,14 +45,19 @@ export function RenameDialog({ page, entry, onClose }: RenameDialogProps) {
     const moves = [{ entry: folder, to }]
     await checkMoves(page, moves)
     // It says itself how far it is.
-    void moveEntries(page, moves)
+    void moveEntries(page, moves, words.done(before, label))
   }
 
   async function renameFile(file: FileEntry, to: string, overwrite: boolean): Promise<void> {
     // The service says whether a file has the name, which the user may replace.
     await checkRename(page, { entry: file, to })
     const options = { ifMatch: file.etag, overwrite }
-    showChanged(page, file, await page.client.files.rename(file.name, to, options))
+    const renamed = await page.client.files.rename(file.name, to, options)
+    page.list.destination.value = to
+    showChanged(page, file, renamed)
+    const back = [{ entry: renamed, to: file.name }]
+    // A file that was replaced would not come back.
+    if (!overwrite) offerBack(page, back, words.done(before, label))
   }
 
   return (

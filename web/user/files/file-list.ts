@@ -30,6 +30,8 @@ export interface FileList extends Pick<
   readonly base: ReadonlySignal<string>
   /** What is shown, until the first page of something else has been read. */
   readonly view: ReadonlySignal<View>
+  /** The file or folder that gets the focus as soon as it is listed, such as a new folder. */
+  readonly destination: Signal<string | undefined>
   readonly isLoading: ReadonlySignal<boolean>
   /** Why the last read failed; `undefined` if it did not. The session handles a refused token. */
   readonly failure: ReadonlySignal<unknown>
@@ -81,6 +83,7 @@ export function createFileList(
   const order = signal<Order>('name')
   const search = signal('')
   const folder = signal('')
+  const destination = signal<string>()
   const isLoading = signal(false)
   const failure = signal<unknown>(undefined)
   const changesCursor = signal<string>()
@@ -209,6 +212,7 @@ export function createFileList(
     entries,
     totals,
     putBefore,
+    destination,
     isLoading,
     failure,
     hasMore: computed(() => cursor.value !== null),

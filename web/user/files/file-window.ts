@@ -5,7 +5,7 @@ import { useSelecting } from '../selection/select-files.ts'
 import type { Page } from '../user-page.ts'
 import type { Act, ActionKind } from '../actions/file-action.ts'
 import type { FileList } from './file-list.ts'
-import { asFile, type Entry } from './shown-entries.ts'
+import { asFile, type Entry, nameOf } from './shown-entries.ts'
 
 /** What a view of the files has in common with the others. */
 export interface FileViewProps {
@@ -139,6 +139,7 @@ function useStablePlace(options: PlaceOptions): void {
   const { folder, search } = list.view.value
   const putBefore = list.putBefore.value
   const entries = list.entries.value
+  const destination = list.destination.value
   const last = useRef({ folder, search, putBefore, entries, active })
   // Asked before the elements show other entries, which takes the focus from them.
   const isFocused = (region?.querySelector('[data-index]:focus-within') ?? null) !== null
@@ -147,7 +148,11 @@ function useStablePlace(options: PlaceOptions): void {
     const before = last.current
     last.current = { folder, search, putBefore, entries, active }
     if (region === null) return
-    if (folder !== before.folder || search !== before.search) {
+    const arrived = entries.findIndex((entry) => nameOf(entry) === destination)
+    if (arrived !== -1) {
+      list.destination.value = undefined
+      show(arrived)
+    } else if (folder !== before.folder || search !== before.search) {
       goTo(
         Math.max(
           0,
@@ -164,7 +169,7 @@ function useStablePlace(options: PlaceOptions): void {
       // Of what is gone, the element can be gone too.
       if (index !== active) show(index === -1 ? active : index)
     }
-  }, [folder, search, putBefore, entries, active])
+  }, [folder, search, putBefore, entries, active, destination])
 }
 
 /** A rename keeps the etag, and an overwrite the name. */

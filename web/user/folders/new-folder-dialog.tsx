@@ -20,7 +20,8 @@ export function NewFolderDialog({ page, onClose }: NewFolderDialogProps) {
       action={words.makeAction}
       isReady={name !== ''}
       submit={async () => {
-        await makeFolder(page, page.list.path.value, name)
+        const { list } = page
+        list.destination.value = await makeFolder(page, list.path.value, name)
       }}
       onClose={onClose}
     >

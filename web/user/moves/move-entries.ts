@@ -1,6 +1,7 @@
 import type { FileEntry } from '../../shared/model.ts'
 import { Refusal } from '../../shared/refusal.ts'
 import { messages } from '../../messages.ts'
+import { nameOf } from '../files/shown-entries.ts'
 import { dropEmptyFolders } from '../folders/drop-empty-folders.ts'
 import { countOf, filesOf } from '../folders/files-of.ts'
 import { isEmptyFolder } from '../folders/folder-check.ts'
@@ -33,18 +34,32 @@ export async function checkRename({ client, permissions }: Page, move: Move): Pr
     throw new Refusal(words.taken(1, labelOf(move.to)))
 }
 
-/** Gives files and folders their new names, with one undo for all. Never rejects: it says itself what was not done. */
-export async function moveEntries(page: ManyPage, moves: readonly Move[]): Promise<void> {
+/**
+ * Gives files and folders their new names, with one undo for all. Never rejects: it says itself what was not done, and if
+ * all was done, it says `text`.
+ */
+export async function moveEntries(
+  page: ManyPage,
+  moves: readonly Move[],
+  text?: string,
+): Promise<void> {
   page.selection.clear()
   await page.toasts.attempt(async () => {
     const back = await moveAll(page, moves)
     if (back.count === 0) return
-    offerUndo(page, {
-      kind: 'rename',
-      text: messages.selection.done.rename(back.count),
-      undo: () => page.toasts.attempt(() => moveAll(page, back.moves)),
-    })
+    const isWhole = back.moves.every(({ to }) => moves.some(({ entry }) => nameOf(entry) === to))
+    offerBack(
+      page,
+      back.moves,
+      (isWhole ? text : undefined) ?? messages.selection.done.rename(back.count),
+    )
   })
+}
+
+/** Says what was moved, and offers to move it back. */
+export function offerBack(page: ManyPage, moves: readonly Move[], text: string): void {
+  const undo = () => page.toasts.attempt(() => moveAll(page, moves))
+  offerUndo(page, { kind: 'rename', text, undo })
 }
 
 interface Undo {
@@ -56,6 +71,8 @@ interface Undo {
 
 async function moveAll(page: ManyPage, moves: readonly Move[]): Promise<Undo> {
   const { list, folders } = page
+  const [first] = moves
+  if (moves.length === 1) list.destination.value = first?.to
   const planned = await showReading(page, async () => {
     const read: Planned[] = []
     for (const move of moves) read.push({ move, files: await filesOf(list, [move.entry]) })
@@ -81,6 +98,7 @@ async function moveAll(page: ManyPage, moves: readonly Move[]): Promise<Undo> {
     moves.map(({ entry }) => entry),
   )
   void folders.keepOpen()
+  list.destination.value = undefined
   return { moves: back.toReversed(), count: countOf(done.map(({ file }) => file)) }
 }
 
