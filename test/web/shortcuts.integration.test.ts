@@ -34,6 +34,12 @@ describeInBrowser('the keys of the page', (browser) => {
     await page.keyboard.type('a/?')
     expect(await search.inputValue()).toBe('a/?')
     expect(await page.getByRole('dialog').count()).toBe(0)
+    await search.fill('')
+    // The bar of a selection hides the search.
+    await page.locator('[data-index="1"]').press('Space')
+    await search.waitFor({ state: 'detached' })
+    await page.keyboard.press('/')
+    await expect.poll(() => search.evaluate('document.activeElement.type')).toBe('search')
   })
 
   it('are shown by one of them, and by a button', async () => {

@@ -46,6 +46,8 @@ export function FolderPicker({ page, folder, moved, onOpen }: FolderPickerProps)
         ref={list}
         class="picker-list"
         tabIndex={-1}
+        // The arrow keys work as soon as the dialog is there.
+        autofocus
         aria-label={words.foldersIn(folder === '' ? messages.folders.all : labelOf(folder))}
         aria-busy={isReading}
         onKeyDown={move}

@@ -16,7 +16,8 @@ export interface Shortcuts {
  * The keys that work wherever the focus is, but in fields and dialogs: `/` goes to the search, `?` shows all keys, and
  * Backspace opens the folder around the open one.
  */
-export function useShortcuts({ access, folders, history, list, toasts }: Page): Shortcuts {
+export function useShortcuts(page: Page): Shortcuts {
+  const { access, folders, history, list, selection, toasts } = page
   const [Help, setHelp] = useState<HelpView>()
   const showHelp = (): void => void toasts.attempt(loadHelp)
 
@@ -27,7 +28,12 @@ export function useShortcuts({ access, folders, history, list, toasts }: Page): 
 
   useEffect(() => {
     const acts: Readonly<Record<string, () => void>> = {
-      '/': () => document.querySelector<HTMLElement>('[type=search]')?.focus(),
+      '/'() {
+        // The bar of a selection hides the search, which would end the selection.
+        selection.clear()
+        const focus = () => document.querySelector<HTMLElement>('[type=search]')?.focus()
+        requestAnimationFrame(focus)
+      },
       '?': showHelp,
       Backspace() {
         const { path, base } = list
