@@ -72,11 +72,10 @@ describe.skipIf(spawnSync('curl', ['--version']).status !== 0)('the commands of 
     expect(await json('uploadFile')).toMatchObject({ status: 200, name: 'README.md', size: 7 })
     await writeFile(join(folder.path, 'README.md'), 'other content')
     expect(await json('putFile')).toMatchObject({ status: 200, size: 13, replaced: true })
-    await upload(service, { user, name: 'other', content: 'x' })
-    expect(await json('listOwnFiles')).toMatchObject({
-      status: 200,
-      files: [{ name: 'README.md' }],
-    })
+    // Its example is a prefix, which README.md has not.
+    await upload(service, { user, name: 'photos/beach.jpg', content: 'x' })
+    const listed = { status: 200, files: [{ name: 'photos/beach.jpg' }] }
+    expect(await json('listOwnFiles')).toMatchObject(listed)
     await writeFile(join(folder.path, 'README.md'), '')
     expect(await run('downloadOwnFile')).toEqual({ status: 200, output: '' })
     expect(await readFile(join(folder.path, 'README.md'), 'utf8')).toBe('other content')
