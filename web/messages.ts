@@ -251,7 +251,7 @@ const english = {
   },
 
   rename: {
-    done: (before: string, after: string) => `“${before}” is now named “${after}”.`,
+    done: (before: string) => `“${before}” was renamed.`,
     title: 'Rename',
     label: 'New name',
     action: 'Rename',

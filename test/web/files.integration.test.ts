@@ -287,7 +287,7 @@ describeInBrowser('the files', (browser) => {
     const page = await open()
     await rename(page, 'alpha.txt', 'delta.txt')
     await expect.poll(() => names(page)).toEqual(['beta.txt', 'delta.txt', 'gamma.jpg'])
-    await page.getByText('“alpha.txt” is now named “delta.txt”.').waitFor()
+    await page.getByText('“alpha.txt” was renamed.').waitFor()
     const focused = () => page.evaluate('document.activeElement.textContent')
     await expect.poll(focused).toContain('delta.txt')
     await page.keyboard.press('Control+z')

@@ -179,7 +179,7 @@ describeInBrowser('folders', (browser) => {
     await dialog.getByLabel('New name').fill('Pictures')
     await dialog.getByRole('button', { name: 'Rename' }).click()
     await expect.poll(() => names(page)).toEqual(['Garden', 'Pictures', 'notes.md'])
-    await page.getByText('“Photos” is now named “Pictures”.').waitFor()
+    await page.getByText('“Photos” was renamed.').waitFor()
     const focused = () => page.evaluate('document.activeElement.textContent')
     await expect.poll(focused).toContain('Pictures')
     const renamed = FILES.map((name) => name.replace('Photos/', 'Pictures/'))

@@ -247,7 +247,7 @@ export const messages: Messages = {
   },
 
   rename: {
-    done: (before, after) => `„${before}“ heißt jetzt „${after}“.`,
+    done: (before) => `„${before}“ wurde umbenannt.`,
     title: 'Umbenennen',
     label: 'Neuer Name',
     action: 'Umbenennen',

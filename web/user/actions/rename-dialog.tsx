@@ -45,7 +45,7 @@ export function RenameDialog({ page, entry, onClose }: RenameDialogProps) {
     const moves = [{ entry: folder, to }]
     await checkMoves(page, moves)
     // It says itself how far it is.
-    void moveEntries(page, moves, words.done(before, label))
+    void moveEntries(page, moves, words.done(before))
   }
 
   async function renameFile(file: FileEntry, to: string, overwrite: boolean): Promise<void> {
@@ -57,7 +57,7 @@ export function RenameDialog({ page, entry, onClose }: RenameDialogProps) {
     showChanged(page, file, renamed)
     const back = [{ entry: renamed, to: file.name }]
     // A file that was replaced would not come back.
-    if (!overwrite) offerBack(page, back, words.done(before, label))
+    if (!overwrite) offerBack(page, back, words.done(before))
   }
 
   return (
