@@ -132,7 +132,8 @@ describeInBrowser('the viewer', (browser) => {
     await dialog('Actions for z.txt').getByRole('button', { name: 'Delete' }).click()
     await page.getByText('“z.txt” was deleted.').waitFor()
     expect(await page.getByRole('dialog').count()).toBe(0)
-    await page.getByRole('button', { name: 'Undo' }).click()
+    // Below that of the rename.
+    await page.getByRole('button', { name: 'Undo' }).last().click()
     await page.getByRole('button', { name: 'z.txt', exact: true }).waitFor()
   })
 

@@ -293,10 +293,7 @@ export function quoted(etag: string | undefined): string | undefined {
 export function segment(name: string): string {
   // With an unpaired surrogate, a name has no UTF-8.
   if (/^\.{0,2}$|\p{Surrogate}/u.test(name)) {
-    throw clientError(
-      'invalid_file_name',
-      `${JSON.stringify(name)} is no segment of a file name, and no id.`,
-    )
+    throw clientError('invalid_file_name', `${JSON.stringify(name)} is no segment of a path.`)
   }
   return encodeURIComponent(name)
 }

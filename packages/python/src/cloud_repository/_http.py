@@ -200,7 +200,7 @@ def segment(name: str) -> str:
             return quote(name, safe="")
     except UnicodeEncodeError:
         pass  # With an unpaired surrogate, a name has no UTF-8.
-    raise CloudRepositoryError("invalid_file_name", f"{name!r} is no segment of a file name, and no id.")
+    raise CloudRepositoryError("invalid_file_name", f"{name!r} is no segment of a path.")
 
 
 def encode_file_path(name: str) -> str:
