@@ -56,8 +56,9 @@ const proof: ViteUserConfig['test'] = {
   exclude: before === null ? ['test/proofs/upgrade/**'] : [],
   globalSetup: SERVICES,
   sequence: { sequencer: SliceSequencer },
-  testTimeout: 300_000,
-  hookTimeout: 300_000,
+  // Far more than any takes: what is ended by its limit goes on beside the next ones, with its clock and its load.
+  testTimeout: 1_200_000,
+  hookTimeout: 1_200_000,
 }
 
 const MODES: Readonly<Record<string, ViteUserConfig['test']>> = { proof, fast }

@@ -1,11 +1,17 @@
 import type { ErrorCode } from '../packages/js/src/errors.ts'
 import type { AuditMessages } from './operator/audit/english.ts'
 import type { MovesMessages } from './user/moves/english.ts'
+import type { ViewerMessages } from './user/viewer/english.ts'
 import type { ShortcutMessages } from './user/shortcuts/english.ts'
 import type { LinkMessages } from './shared/link-english.ts'
+import type { UnfinishedMessages } from './shared/unfinished-english.ts'
+import type { VersionMessages } from './shared/versions/english.ts'
+import type { SharingMessages } from './user/links/english.ts'
 import type { VisitMessages } from './links/english.ts'
 import type { OperatorMessages } from './operator/english.ts'
-import type { Order, Visibility } from './shared/model.ts'
+import type { Order } from './shared/model.ts'
+import type { DeviceMessages } from './shared/devices/english.ts'
+import type { TokenMessages } from './shared/tokens/english.ts'
 import {
   formatBytes,
   formatCount,
@@ -22,22 +28,22 @@ import {
 export type Messages = typeof english & {
   readonly visit?: VisitMessages
   readonly links?: LinkMessages
+  readonly tokens?: TokenMessages
+  readonly sharing?: SharingMessages
+  readonly devices?: DeviceMessages
   readonly moves?: MovesMessages
   readonly operator?: OperatorMessages
   readonly audit?: AuditMessages
   readonly shortcuts?: ShortcutMessages
+  readonly viewer?: ViewerMessages
+  readonly versions?: VersionMessages
+  readonly unfinished?: UnfinishedMessages
 }
 
 const files = (count: number): string => (count === 1 ? '1 file' : `${formatCount(count)} files`)
 
-const uploads = (count: number): string =>
-  count === 1 ? '1 upload' : `${formatCount(count)} uploads`
-
 const oneOrMany = (count: number, name: string): string =>
   count === 1 ? `“${name}” was` : `${files(count)} were`
-
-/** By code. The problem documents of the service have details in English, so English needs no others. */
-const OWN_DETAILS: Readonly<Partial<Record<ErrorCode, string>>> = {}
 
 const english = {
   product: 'Cloud Repository',
@@ -47,9 +53,10 @@ const english = {
   undo: 'Undo',
   retry: 'Retry',
   showMore: 'Show more',
+  unit: 'Unit',
   keyboard: 'Keyboard shortcuts',
   notLoaded: 'A part of the page could not be loaded. Try again, or reload the page.',
-  failed: (detail: string) => `Something went wrong: ${detail}`,
+  failed: 'Something went wrong. Try again, or reload the page.',
 
   signIn: {
     title: 'Sign in',
@@ -121,7 +128,7 @@ const english = {
     rename: (name: string) => `Rename ${name}`,
     move: (name: string) => `Move ${name}`,
     remove: (name: string) => `Delete ${name}`,
-    stay: (name: string) => `How long ${name} stays`,
+    stay: (name: string) => `Automatic deletion of ${name}`,
     history: (name: string) => `Earlier versions of ${name}`,
     more: (name: string) => `Actions for ${name}`,
     actions: {
@@ -130,7 +137,7 @@ const english = {
       share: 'Share',
       rename: 'Rename',
       move: 'Move',
-      stay: 'How long it stays',
+      stay: 'Automatic deletion',
       history: 'Earlier versions',
       remove: 'Delete',
     },
@@ -172,16 +179,6 @@ const english = {
       full: 'There is not enough space.',
       cancelled: 'You have cancelled it.',
     },
-    share: {
-      who: 'Who can download each of them',
-      action: 'Change',
-      links: 'Copy the links',
-      copied: 'Links copied.',
-      notCopied: 'Your browser did not allow copying.',
-      together: 'One link to all of them',
-      togetherHint: (prefix: string) =>
-        `It shares all files whose names begin with “${prefix}”, also those that you add later.`,
-    },
     archive: {
       title: 'Download',
       hint: (most: number) =>
@@ -205,50 +202,26 @@ const english = {
     dropHere: (folder: string) => `Drop to upload to “${folder}”`,
   },
 
-  viewer: {
-    place: (index: number, count: number, hasMore: boolean) =>
-      `${formatCount(index)} of ${formatCount(count)}${hasMore ? '+' : ''}`,
-    announce: (name: string) => `Showing ${name}`,
-    previous: 'Previous file',
-    next: 'Next file',
-    notShown: 'This file cannot be shown here.',
-    empty: 'This file is empty.',
-    download: (size: string) => `Download (${size})`,
-    beginning: (size: string) => `This is the beginning of the file, ${size}.`,
-  },
-
   /** Of a session whose access token has a scope. */
   limits: {
     title: 'Limited access',
     until: (time: string) => `until ${formatTime(time)}`,
+    actions: {
+      read: 'read',
+      create: 'upload new files',
+      replace: 'replace',
+      delete: 'delete',
+      history: 'earlier versions',
+      share: 'share',
+    },
     unseen: 'Your access token does not permit you to see the files.',
     shown: (prefix: string) => `You see only files whose names begin with “${prefix}”.`,
     uploaded: (prefix: string) =>
       `If the name of a new file does not begin with “${prefix}”, this is put in front of it.`,
   },
 
-  visibility: {
-    names: {
-      private: 'Only you',
-      users: 'Users with the link',
-      public: 'Anyone with the link',
-    } satisfies Record<Visibility, string>,
-    explanations: {
-      private: 'The link works for you alone.',
-      users: 'They need an access token of this service as well.',
-      public: 'They need no account.',
-    } satisfies Record<Visibility, string>,
-  },
-
-  share: {
-    title: 'Share',
-    who: 'Who can download it',
-    link: 'Link',
-    timed: 'Link with an end date or a password',
-    copy: 'Copy link',
-    copied: 'Link copied.',
-    notCopied: 'Your browser did not allow copying. Select the link and copy it.',
-  },
+  /** Of files that others can see without a link. */
+  visibility: { users: 'All users', public: 'Public' },
 
   rename: {
     done: (before: string) => `“${before}” was renamed.`,
@@ -270,42 +243,7 @@ const english = {
     changed: (name: string) => `“${name}” was not deleted because it has changed.`,
   },
 
-  history: {
-    title: 'Deleted and earlier versions',
-    of: (name: string) => `Earlier versions of “${name}”`,
-    back: 'All files',
-    empty: 'Nothing to restore',
-    emptyHint:
-      'If this service keeps them, the files that you replace or delete stay here for a while.',
-    ended: {
-      replaced: (time: string) => `replaced ${formatTime(time)}`,
-      deleted: (time: string) => `deleted ${formatTime(time)}`,
-    },
-    kept: (time: string) => `kept until ${formatTime(time)} at the latest`,
-    download: (version: string) => `Download ${version}`,
-    restore: (version: string) => `Restore ${version}`,
-    purge: (version: string) => `Delete ${version} for good`,
-    actions: { restore: 'Restore', purge: 'Delete for good' },
-    restored: (name: string) => `“${name}” was restored.`,
-    replaceTitle: 'Replace the current file?',
-    replaceText: (name: string) =>
-      `A file named “${name}” already exists. If you replace it, it becomes an earlier version.`,
-    replace: 'Replace it',
-    purgeTitle: 'Delete this version for good?',
-    purgeText: 'You will not be able to restore it.',
-    purgeAll: 'Delete all for good',
-    purgeAllTitle: 'Delete all of these for good?',
-    purgeAllText: 'You will not be able to restore any of them. Your current files stay.',
-    refusals: {
-      exists: (name: string) =>
-        `“${name}” was not restored because there is a file with this name again.`,
-      full: (name: string, available: number) =>
-        `Not enough space to restore “${name}”: ${formatBytes(available)} free.`,
-      gone: (name: string) => `“${name}” can no longer be restored.`,
-      shared: (name: string) =>
-        `“${name}” was not restored because others could read it, and your access token does not permit sharing.`,
-    },
-  },
+  history: { title: 'Deleted and earlier versions', back: 'All files' },
 
   capacity: {
     title: 'Capacity',
@@ -328,6 +266,7 @@ const english = {
     },
     count: (count: number, most: number) => `${files(count)} of ${formatCount(most)}`,
     parts: 'Where it comes from',
+    devices: 'Devices and capacity',
     base: 'Included with your account',
     device: 'Device',
     until: (time: string) => `until ${formatTime(time)}`,
@@ -343,6 +282,7 @@ const english = {
       `Uploading ${formatCount(done + 1)} of ${formatCount(all)}`,
     finished: (count: number) => `${files(count)} uploaded`,
     needsYou: (count: number) => `${files(count)} ${count === 1 ? 'needs' : 'need'} a decision`,
+    notUploaded: (count: number) => `${files(count)} ${count === 1 ? 'was' : 'were'} not uploaded`,
     rate: (bytesPerSecond: number, seconds: number) =>
       `${formatBytes(bytesPerSecond)}/s, ${formatDuration(seconds)} left`,
     expand: 'Show all uploads',
@@ -419,101 +359,17 @@ const english = {
     },
   },
 
-  unfinished: {
-    title: 'Unfinished uploads',
-    interrupted: (count: number) =>
-      `${uploads(count)} ${count === 1 ? 'was' : 'were'} interrupted. ` +
-      `Choose the ${count === 1 ? 'file' : 'files'} again to continue.`,
-    complete: (count: number) => `${uploads(count)} could not be stored yet.`,
-    elsewhere: (count: number) =>
-      `${uploads(count)} ${count === 1 ? 'is' : 'are'} running elsewhere.`,
-    progress: (name: string) => `Progress of ${name}`,
-    received: (offset: number, length: number | null) =>
-      length === null ? formatBytes(offset) : `${formatBytes(offset)} of ${formatBytes(length)}`,
-    kept: (time: string) => `kept until ${formatTime(time)}`,
-    receiving: 'Being uploaded elsewhere',
-    arrived: 'The whole file has arrived.',
-    refusals: {
-      capacity_exceeded: 'The whole file has arrived, but there is not enough space.',
-      file_count_exceeded:
-        'The whole file has arrived, but you have reached the maximum number of files.',
-      precondition_failed:
-        'The whole file has arrived, but the existing file with this name has changed since.',
-    },
-    retry: (name: string) => `Store ${name} now`,
-    cancel: (name: string) => `Cancel the upload of ${name}`,
-  },
-
-  tokens: {
-    title: 'Access tokens',
-    empty: 'No access tokens.',
-    unnamed: 'No label',
-    issue: 'Issue a token',
-    issueAction: 'Issue',
-    label: 'Label (optional)',
-    labelHint: 'For example, the device that uses it.',
-    permits: 'Permits',
-    inherited: 'As much as your own access token',
-    presets: {
-      all: ['Everything', 'Also to share files, and to make other tokens.'],
-      camera: [
-        'Upload new files',
-        'For a camera: it can neither see, replace nor delete anything.',
-      ],
-      read: ['Read files', 'Download and list them.'],
-      sync: [
-        'Read, upload, replace and delete files',
-        'For a program that keeps a folder in step.',
-      ],
-    },
-    prefix: 'Only file names that begin with (optional)',
-    prefixHint: 'For example, camera-17/',
-    evicts: 'When the repository is full, make room',
-    evictsHint:
-      'The oldest files with these names are deleted for each new one. A camera never stops.',
-    evicting: 'makes room when full',
-    actions: {
-      read: 'read',
-      create: 'upload new files',
-      replace: 'replace',
-      delete: 'delete',
-      history: 'earlier versions',
-      share: 'share',
-    },
-    within: (prefix: string) => `names that begin with “${prefix}”`,
-    ofDevice: (id: string) => `device ${id}`,
-    everything: 'everything',
-    term: 'Valid for',
-    days: (days: number) =>
-      days === 0
-        ? 'Until it is revoked'
-        : days === 1
-          ? '1 day'
-          : days === 365
-            ? '1 year'
-            : `${days} days`,
-    issued: 'Token issued',
-    once: 'Copy it or scan the code now. It is not shown again.',
-    code: 'QR code of the token',
-    copy: 'Copy token',
-    copied: 'Token copied.',
-    notCopied: 'Your browser did not allow copying. Select the token and copy it.',
-    since: (time: string) => `issued ${time}`,
-    until: (time: string) => `valid until ${time}`,
-    expired: (time: string) => `expired ${time}`,
-    forEver: 'valid until revoked',
-    used: (time: string) => `last used ${time}`,
-    unused: 'never used',
-    revoked: (time: string) => `revoked ${time}`,
-    revoke: 'Revoke',
-    revokeNamed: (label: string) => `Revoke ${label}`,
-    revokeTitle: 'Revoke this token?',
-    revokeText:
-      'It stops working within seconds, and so do the tokens that were made with it. This can’t be undone.',
+  /** Why the service did not store a file that has arrived. */
+  notStored: {
+    capacity_exceeded: 'The whole file has arrived, but there is not enough space.',
+    file_count_exceeded:
+      'The whole file has arrived, but you have reached the maximum number of files.',
+    precondition_failed:
+      'The whole file has arrived, but the existing file with this name has changed since.',
   },
 
   stay: {
-    title: 'How long it stays',
+    title: 'Automatic deletion',
     keep: 'Keep it',
     keepHint: 'Uploads of devices that make room do not delete it.',
     expires: 'Deleted automatically on (optional)',
@@ -521,14 +377,65 @@ const english = {
     action: 'Save',
   },
 
-  access: {
-    title: 'Links and devices',
-    hint: 'Give each device and program a token of its own, which permits only what it needs.',
-    valid: 'Devices and programs',
-    connect: 'Connect a device',
-  },
+  access: 'Links and devices',
 
-  problems: OWN_DETAILS,
+  invalidValue: (parameter: string) => `The value of “${parameter}” is not valid.`,
+
+  /** By the code of a refusal: the details of the service are for programmers. */
+  problems: {
+    format_error: 'The service could not read the request.',
+    missing_file_part: 'The request has no file.',
+    multiple_file_parts: 'The request has more than one file.',
+    truncated_body: 'The request arrived incomplete.',
+    invalid_file_name: 'This file name is not allowed.',
+    invalid_parameter: 'A value is not valid.',
+    digest_mismatch: 'The file arrived damaged.',
+    archive_too_large: 'The archive would be too large.',
+    access_token_missing: 'You are not signed in.',
+    access_token_invalid: 'The access token is not valid.',
+    scope_insufficient: 'Your access token does not permit this.',
+    access_token_limit_exceeded:
+      'The maximum number of access tokens is reached. Revoke some first.',
+    capacity_exceeded: 'There is not enough space.',
+    file_count_exceeded: 'The maximum number of files is reached.',
+    link_count_exceeded: 'The maximum number of links is reached. Revoke some first.',
+    link_limit_exceeded: 'The link takes no more files, or no files of this size.',
+    link_password_invalid: 'This is not the password of the link.',
+    user_suspended: 'This account is suspended.',
+    cross_site_request: 'The request came from another website and was refused.',
+    not_found: 'This does not exist, or no longer.',
+    method_not_allowed: 'The service does not support this request.',
+    request_timeout: 'The request took too long.',
+    file_exists: 'This name is taken.',
+    user_exists: 'This account already exists.',
+    precondition_failed: 'The file has changed meanwhile.',
+    file_too_large: 'The file is too large.',
+    request_head_too_large: 'The request is too large.',
+    range_not_satisfiable: 'The file has no such part.',
+    tus_version_unsupported: 'The service does not support this kind of upload.',
+    unsupported_media_type: 'The service does not support this kind of data.',
+    offset_mismatch: 'The upload is at another point than expected.',
+    upload_gone: 'This upload no longer exists.',
+    version_gone: 'This version no longer exists.',
+    cursor_expired: 'The list is outdated. Reload the page.',
+    upload_length_exceeded: 'More data arrived than announced.',
+    upload_busy: 'This file is being uploaded elsewhere.',
+    checksum_mismatch: 'A part of the file arrived damaged.',
+    unfinished_uploads_exceeded: 'You have too many unfinished uploads.',
+    too_many_requests: 'Too many requests. Try again a little later.',
+    unauthorized: 'You are not signed in as an operator.',
+    link_password_required: 'The link needs a password.',
+    internal_error: 'The service has had an error.',
+    webhook_failed: 'The receiver did not accept the event.',
+    unavailable: 'The service is not available now. Try again a little later.',
+    insufficient_storage: 'The service has too little storage now.',
+    invalid_url: 'The address of the service is not valid.',
+    connection_lost: 'The connection to the service was lost.',
+    unexpected_response: 'The response is not from the service.',
+    file_changed: 'The file has changed meanwhile.',
+    outcome_unknown: 'The response was lost. Check whether the change was made.',
+    upload_superseded: 'The file was stored, and has been replaced or deleted since.',
+  } satisfies Record<ErrorCode, string>,
 }
 
 /** In the language that the page is shown in; English until `showMessages` is called. */

@@ -1,10 +1,11 @@
-// camera.ino: uploads a picture each minute. A picture is retried until the service has stored it.
+// camera.ino: uploads a picture each minute. A picture is retried until the service has stored it, or refuses the token.
 #include <Arduino.h>
 #include <HTTPClient.h>
 #include <Preferences.h>
 #include <WiFi.h>
 #include <WiFiClientSecure.h>
 #include <esp_camera.h>
+#include <esp_sleep.h>
 #include <time.h>
 
 const char *WIFI_NAME = "my-network";
@@ -33,6 +34,11 @@ String nextName() {
   return String(PREFIX) + time + "-" + String(boots) + "-" + String(++pictures) + ".jpg";
 }
 
+// The token is revoked or has expired, or does not permit this upload: no later attempt succeeds.
+bool isFinal(const String &problem) {
+  return problem.indexOf("\"code\":\"access_token_") >= 0 || problem.indexOf("\"code\":\"scope_") >= 0;
+}
+
 // Returns the status, which is negative if the answer was lost. Sets `asked` to the seconds in Retry-After, or 0.
 int put(const String &name, camera_fb_t *picture, uint32_t &asked) {
   WiFiClientSecure client;
@@ -46,6 +52,10 @@ int put(const String &name, camera_fb_t *picture, uint32_t &asked) {
   http.collectHeaders(collected, 1);
   const int status = http.PUT(picture->buf, picture->len);
   asked = http.header("Retry-After").toInt();
+  if (status == 403 && isFinal(http.getString())) {
+    Serial.println(name + ": the service refuses the token");
+    esp_deep_sleep_start(); // Until somebody resets the camera.
+  }
   http.end();
   return status;
 }

@@ -18,7 +18,7 @@ export async function callAdmin(
   const answer = JSON.parse(answered) as Json
   if (text !== undefined) return print(text(answer))
   const { next_cursor: next, prefixes = [], folders, ...others } = answer as Page
-  if (next === undefined) return print(render(rowOf(answer, columns)))
+  if (next === undefined) return print(detailsOf(answer, columns))
   const rolledUp = prefixes.map((name, at) => ({ name, size: folders?.[at]?.size ?? null }))
   const entries = [...rolledUp, ...Object.values(others as Entries).flat()]
   print(render(entries.map((entry) => rowOf(entry, columns))))
@@ -35,11 +35,22 @@ interface Page {
 
 type Entries = Readonly<Record<string, readonly Json[]>>
 
+/** A line for each member, and a table for each list that is not empty. */
+function detailsOf(answer: Json, columns: string | undefined): string {
+  const lines: Record<string, unknown> = {}
+  const tables: string[] = []
+  for (const [name, value] of Object.entries(answer)) {
+    if (!Array.isArray(value) || !value.every(isObject)) lines[name] = value
+    else if (value.length > 0) tables.push(`${name}\n${render(value.map((each) => rowOf(each)))}`)
+  }
+  return [render(rowOf(lines, columns)), ...tables].join('\n\n')
+}
+
 function parametersOf(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
 }
 
-function rowOf(entry: Json, columns: string | undefined): Row {
+function rowOf(entry: Json, columns?: string): Row {
   return Object.fromEntries(columns === undefined ? allOf(entry) : selectedOf(entry, columns))
 }
 
@@ -76,6 +87,7 @@ const BYTES = new Set([
   'length',
   'offset',
   'reserved',
+  'share',
   'size',
   'used',
 ])

@@ -2,6 +2,7 @@ import { parseByteSize } from '../core/byte-size.ts'
 import { parseDuration } from '../core/duration.ts'
 import { invalidParameter } from '../core/errors.ts'
 import { FILE_ORDERS } from '../core/files/listing.ts'
+import { type DeviceShare, parseDeviceShare } from '../core/quota/device-share.ts'
 import { ACCOUNT_ORDERS } from '../core/users/account-ledger.ts'
 import type { Json } from './admin.ts'
 import type { Command, Flags } from './command.ts'
@@ -76,10 +77,17 @@ export const COMMANDS: readonly Command[] = [
     calls: [['DELETE', '/admin/users/{user_id}/access-tokens/{token_id}']],
   },
   {
-    usage: 'devices add <user_id> <device_id> [--model ...] [--bytes ...]',
-    summary: 'add a device, which increases the capacity of its user (--bytes 2GiB)',
+    usage:
+      'devices add <user_id> <device_id> [--model ...] [--bytes ...] [--label ...] [--share ...]',
+    summary:
+      'add a device, which increases the capacity of its user, or change all its terms (--bytes 2GiB; --share all, own or 2GiB)',
     calls: [['PUT', '/admin/users/{user_id}/devices/{device_id}']],
-    input: ({ model, bytes }) => ({ model, bytes: bytesIn(bytes) }),
+    input: ({ model, bytes, label, share }) => ({
+      model,
+      bytes: bytesIn(bytes),
+      label,
+      share: shareIn(share),
+    }),
   },
   {
     usage: 'devices remove <user_id> <device_id>',
@@ -113,14 +121,15 @@ export const COMMANDS: readonly Command[] = [
     calls: [['GET', '/admin/users/{user_id}/grants']],
   },
   {
-    usage: `files list <user_id> [--prefix ...] [--contains ...] [--delimiter ...] [--folder-totals] [--order ...] ${PAGE}`,
+    usage: `files list <user_id> [--prefix ...] [--contains ...] [--device ...] [--delimiter ...] [--folder-totals] [--order ...] ${PAGE}`,
     summary: `list the files of a user, also of a suspended one; --delimiter / rolls up folders, --folder-totals tells their sizes (--order ${FILE_ORDERS.join(', ')})`,
     calls: [['GET', '/admin/users/{user_id}/files']],
-    input: (flags, switches) => ({
+    input: ({ device: device_id, ...flags }, switches) => ({
       ...flags,
+      device_id,
       folder_totals: switches.has('folder-totals') ? true : undefined,
     }),
-    columns: 'name size visibility version updated_at expires_at',
+    columns: 'name size visibility device_id version updated_at expires_at',
   },
   {
     usage: 'files delete <user_id> <file_name>',
@@ -155,6 +164,14 @@ export const COMMANDS: readonly Command[] = [
     usage: `links list <user_id> ${PAGE}`,
     summary: 'list the links of a user, oldest first, without their secrets',
     calls: [['GET', '/admin/users/{user_id}/links']],
+  },
+  {
+    usage:
+      'links change <user_id> <link_id> [--label ...] [--expires-at ...] [--max-uses ...] [--max-bytes ...] [--max-files ...] [--no-password]',
+    summary:
+      'change a link of a user (--expires-at a time in RFC 3339; --max-bytes 2GiB; none for no limit)',
+    calls: [['PATCH', '/admin/users/{user_id}/links/{link_id}']],
+    input: linkChanges,
   },
   {
     usage: 'links revoke <user_id> <link_id>',
@@ -205,6 +222,26 @@ export const COMMANDS: readonly Command[] = [
 
 function bytesIn(text: string | undefined): number | undefined {
   return text === undefined ? undefined : parseByteSize(text)
+}
+
+function shareIn(text: string | undefined): DeviceShare | undefined {
+  return text === undefined ? undefined : parseDeviceShare(text)
+}
+
+function linkChanges(flags: Flags, switches: ReadonlySet<string>): Json {
+  const { label, 'expires-at': expires_at, 'max-uses': uses, 'max-files': files } = flags
+  return {
+    label,
+    expires_at: unlessNone(expires_at, String),
+    max_uses: unlessNone(uses, Number),
+    max_bytes: unlessNone(flags['max-bytes'], parseByteSize),
+    max_files: unlessNone(files, Number),
+    password: switches.has('no-password') ? null : undefined,
+  }
+}
+
+function unlessNone<T>(text: string | undefined, parse: (text: string) => T): T | null | undefined {
+  return text === 'none' ? null : text === undefined ? undefined : parse(text)
 }
 
 function tokenTerms({

@@ -85,6 +85,8 @@ export interface Overrides extends OwnTimes {
   readonly tokenCacheMs?: number
   /** `MAX_ARCHIVED_FILES` by default. */
   readonly maxArchivedFiles?: number | undefined
+  /** The clock of the limits on attempts at the passwords of links, in milliseconds. */
+  readonly passwordClock?: (() => number) | undefined
   readonly failedAttemptPolicy?: FailedAttemptPolicy
   /** Opens also on an object store that the database does not know, which it must not write to. */
   readonly acceptsAnyStore?: boolean | undefined
@@ -172,7 +174,7 @@ function createUseCases(config: Config, opened: Opened) {
   const { users, objects } = ports
   const feed = createFeed({ ledger: ports.ledger, reverifyMs })
   const ledger = waking(ports.ledger, (userId) => feed.wake(userId))
-  const { accessTokens, failedAttempts } = createAuth(users, opened)
+  const { accessTokens, failedAttempts } = createAuth(config, users, opened)
   const space = overrides.space ?? openFreeSpace(config, database, ledgerSpace)
   const repository = createRepository({
     ledger,
@@ -205,7 +207,7 @@ function createUseCases(config: Config, opened: Opened) {
     ledger,
     onChange: (userId) => accessTokens.forgetUser(userId),
   })
-  const { deviceCapacity, deviceModels } = config
+  const { deviceCapacity, deviceModels, deviceShare } = config
   const { steadyClock = overrides.database ? undefined : openSteadyClock() } = overrides
   const clockHooks = warningOfJumps(createClockHooks(instruments), overrides.warn)
   const sweeper = createSweeper({
@@ -225,7 +227,15 @@ function createUseCases(config: Config, opened: Opened) {
     userStore: users,
     users: administeredUsers,
     accessTokens,
-    links: createLinks({ ledger, failedAttempts, maxLifeMs: config.maxLinkLifeMs }),
+    links: createLinks({
+      ledger,
+      maxLifeMs: config.maxLinkLifeMs,
+      passwordClock: overrides.passwordClock,
+      dropLimits: {
+        maxBytes: config.dropMaxBytes || undefined,
+        maxFiles: config.dropMaxFiles || undefined,
+      },
+    }),
     failedAttempts,
     feed,
     grantPeriods: createGrantPeriods(ledger),
@@ -233,6 +243,7 @@ function createUseCases(config: Config, opened: Opened) {
       users,
       deviceCapacity,
       deviceModels,
+      deviceShare,
       onRemove: (userId) => accessTokens.forgetUser(userId),
     }),
     repository: meterRepository(repository, instruments),
@@ -270,12 +281,13 @@ function createUseCases(config: Config, opened: Opened) {
   }
 }
 
-function createAuth(users: UserStores, { jwt, overrides }: Opened) {
+function createAuth(config: Config, users: UserStores, { jwt, overrides }: Opened) {
   const failedAttempts = createFailedAttemptLimiter({ policy: overrides.failedAttemptPolicy })
   const jwtUsers =
     jwt && createJwtUsers({ users, verifier: jwt.verifier, createsUsers: jwt.createsUsers })
   const cacheMs = overrides.tokenCacheMs
-  const accessTokens = createAccessTokens({ users, jwtUsers, failedAttempts, cacheMs })
+  const maxLifeMs = config.maxTokenLifeMs
+  const accessTokens = createAccessTokens({ users, jwtUsers, failedAttempts, maxLifeMs, cacheMs })
   return { accessTokens, failedAttempts }
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isLongerThan } from '../core/characters.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Brand, Logo } from '../http/pages/brand.ts'
 import type { Reader } from './reader.ts'
@@ -25,7 +26,7 @@ function parseName(text: string): string | undefined {
 
 /** Neither control characters, line separators nor those that change the direction of a text. */
 function isLabel(text: string, maxLength: number): boolean {
-  return text.trim() !== '' && text.length <= maxLength && !/[\p{C}\p{Zl}\p{Zp}]/u.test(text)
+  return text.trim() !== '' && !isLongerThan(text, maxLength) && !/[\p{C}\p{Zl}\p{Zp}]/u.test(text)
 }
 
 const MAX_LOGO_BYTES = 256 * 1024

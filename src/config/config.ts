@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { parseByteSize } from '../core/byte-size.ts'
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../core/webhooks/webhook.ts'
+import { parseDeviceShare } from '../core/quota/device-share.ts'
 import { smallestBudget } from '../core/memory/upload-memory.ts'
 import { partSizeFor } from '../object-store/s3/part-size.ts'
 import { readBrand } from './brand.ts'
@@ -19,8 +20,8 @@ import {
   parseHistoryShare,
   parseHeaderToken,
   parseLogFormat,
-  parseLinkLifetime,
   parseLogLevel,
+  parseMaxLifetime,
   parseObjectStore,
   parseOrigins,
   parsePort,
@@ -119,6 +120,7 @@ function readSettings(reader: Reader) {
     baseCapacity: setting('BASE_CAPACITY', '1GiB', parseByteSize),
     deviceCapacity: setting('DEVICE_CAPACITY', '5GiB', parseByteSize),
     deviceModels: setting('DEVICE_MODELS', '{}', parseDeviceModels),
+    deviceShare: setting('DEVICE_SHARE', 'all', parseDeviceShare),
     maxFileSize: setting('MAX_FILE_SIZE', '5GiB', parseByteSize),
     maxFiles: setting('MAX_FILES', '100000', parseCount),
     uploadMemory: setting('UPLOAD_MEMORY', '256MiB', parseByteSize),
@@ -130,7 +132,12 @@ function readSettings(reader: Reader) {
     /** In per cent of the capacity. */
     historyShare: setting('HISTORY_SHARE', '50', parseHistoryShare),
     /** `undefined`: links may live for ever. */
-    maxLinkLifeMs: setting('MAX_LINK_LIFETIME', '0', parseLinkLifetime),
+    maxLinkLifeMs: setting('MAX_LINK_LIFETIME', '0', parseMaxLifetime),
+    /** `undefined`: tokens that users make may live for ever. */
+    maxTokenLifeMs: setting('MAX_TOKEN_LIFETIME', '0', parseMaxLifetime),
+    /** Of a drop link, by default and at most; 0 is no limit. */
+    dropMaxBytes: setting('DROP_MAX_BYTES', '1GiB', parseByteSize),
+    dropMaxFiles: setting('DROP_MAX_FILES', '1000', parseCount),
     maxUploads: setting('MAX_UPLOADS', '100', parsePositiveCount),
     maxUnfinished: setting('MAX_UNFINISHED_UPLOADS', '100', parseCount),
     lifetimeMs: setting('UPLOAD_LIFETIME', '24h', parseUploadLifetime),

@@ -104,7 +104,7 @@ export function parseHistoryLifetime(text: string): number {
 }
 
 /** `undefined` for 0: without a limit. */
-export function parseLinkLifetime(text: string): number | undefined {
+export function parseMaxLifetime(text: string): number | undefined {
   if (text === '0') return undefined
   return parseDurationOf({ least: '1min', most: '3650d', examples: '12h or 30d, or 0' }, text)
 }

@@ -82,19 +82,32 @@ const KINDS = {
   },
   capacity_exceeded: {
     status: 403,
-    meaning: 'The file does not fit into the available capacity.',
-    facts: { capacity: 1000, used: 900, reserved: 0, requested: 200, available: 100 },
+    meaning: 'The file does not fit into the available capacity, or the share of its device.',
+    detail: 'The file does not fit into the available capacity.',
+    facts: {
+      limit: 'account',
+      capacity: 1000,
+      used: 900,
+      reserved: 0,
+      requested: 200,
+      available: 100,
+    },
   },
   file_count_exceeded: {
     status: 403,
     meaning: 'The repository already contains the maximum number of files.',
     facts: { file_count: 100_000, max_files: 100_000 },
   },
-  link_limit_exceeded: {
+  link_count_exceeded: {
     status: 403,
     meaning: 'The user already has the maximum number of links.',
     detail: 'The user already has the maximum of 1000 links.',
     facts: { max_links: 1000 },
+  },
+  link_limit_exceeded: {
+    status: 403,
+    meaning: 'The drop link takes no more files, or not so many bytes.',
+    detail: 'This link takes no more files.',
   },
   link_password_invalid: {
     status: 403,

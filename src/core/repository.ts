@@ -82,10 +82,12 @@ export function createRepository(options: RepositoryOptions) {
     const { viewer, ...listing } = page
     if (viewer?.kind === 'operator') return await listForOperator(viewer, listing)
     const seenBy = audienceOf(page.userId, viewer)
+    const isOwner = seenBy.audience === 'owner'
+    if (listing.deviceId !== undefined && !isOwner) return NO_FILES
     const found = await ledger.listFiles({ ...listing, ...seenBy, maxScanned: MAX_SCANNED_FILES })
     const isEmpty = found.files.length === 0 && found.prefixes.length === 0
     if (isEmpty) await requireActive(page.userId, seenBy)
-    return found
+    return isOwner ? found : { ...found, files: found.files.map(withoutDevice) }
   }
 
   async function listForOperator(
@@ -107,7 +109,10 @@ export function createRepository(options: RepositoryOptions) {
     /** As `stat` and `openContent`. After an overwrite in between, `select` runs again on the new version. */
     open: (file: OpenFile) =>
       openContent({ objects, find: () => stat(file), select: file.select, signal: file.signal }),
-    /** The files that the viewer may download; all of them for the owner and for operators. Empty for an unknown user. */
+    /**
+     * The files that the viewer may download; all of them for the owner and for operators, and to others without their
+     * devices. Empty for an unknown user.
+     */
     list,
     /**
      * See `AccountLedger.reportCapacity` and, read right after it, `ResumableLedger.measureUnfinished`. Rejects with
@@ -156,6 +161,12 @@ function shownTo(visitor: Visitor, file: File): File {
   const name = shownName(visitor, file.name)
   if (name === undefined) throw fileNotFound()
   return { ...file, name }
+}
+
+const NO_FILES: ListedFiles = { files: [], prefixes: [], next: undefined }
+
+function withoutDevice(file: File): File {
+  return { ...file, deviceId: null }
 }
 
 interface SeenBy {

@@ -21,6 +21,7 @@ export interface Tables {
   readonly links: LinkRow
   readonly grants: GrantRow
   readonly quotas: QuotaRow
+  readonly device_usage: DeviceUsageRow
   readonly files: FileRow
   readonly uploads: UploadRow
   readonly resumable_uploads: ResumableUploadRow
@@ -85,8 +86,14 @@ export interface LinkRow {
   readonly uses: number
   /** What has been sent of the next use, in units of `1 / USE_UNITS`. */
   readonly use_fraction: number
+  /** Of a drop link, as is `max_files`. */
+  readonly max_bytes: number | null
+  readonly max_files: number | null
+  readonly received_bytes: number
   readonly created_at: number
   readonly expires_at: number | null
+  /** The end of the token that made it, if the link must not outlive that. */
+  readonly maker_ends_at: number | null
 }
 
 /** What gives a user capacity. User, source and reference are unique together. */
@@ -96,6 +103,9 @@ export interface GrantRow {
   readonly reference: string
   readonly bytes: number
   readonly model: string | null
+  /** Of a device, as is `share`: `all`, `own` (its `bytes`), or bytes in decimal digits. */
+  readonly label: string | null
+  readonly share: string | null
   readonly starts_at: number | null
   readonly ends_at: number | null
   readonly created_at: number
@@ -129,6 +139,14 @@ export interface QuotaRow {
   readonly capacity_state: CapacityState | null
 }
 
+/** What the files of a device count. A row exists while there is one. */
+export interface DeviceUsageRow {
+  readonly user_id: UserId
+  readonly device_id: string
+  readonly used_bytes: number
+  readonly file_count: number
+}
+
 interface VersionRow {
   readonly user_id: UserId
   readonly name: FileName
@@ -143,6 +161,8 @@ interface VersionRow {
   /** `null` is the default, which most files have. */
   readonly media_type: MediaType | null
   readonly metadata: Metadata | null
+  /** The device whose token stored the content. */
+  readonly device_id: string | null
 }
 
 export interface FileRow extends VersionRow {
@@ -176,6 +196,12 @@ export interface UploadRow {
   readonly is_evicting: Generated<number>
   /** The narrow credential that began it. */
   readonly credential: Generated<string | null>
+  /** The device whose token began it. */
+  readonly device_id: string | null
+  /** While it is pending, what it has reserved of its device's share. */
+  readonly device_reserved: Generated<number>
+  /** The link by which it was begun. */
+  readonly link_id: Generated<string | null>
   /** What an aborted upload counts as its user's garbage. */
   readonly garbage_bytes: Generated<number>
 }
@@ -206,8 +232,6 @@ export interface ResumableUploadRow {
   readonly visibility: Visibility | null
   /** JSON of a `Precondition`. */
   readonly precondition: string | null
-  /** The link by which it was created. */
-  readonly link_id: string | null
   /** The prefix of the files that its commit may evict. */
   readonly evict: FileNamePrefix | null
   /** How long the file is to live, in milliseconds. */
@@ -276,6 +300,7 @@ export interface ChangeRow {
   readonly sha256: string | null
   readonly visibility: Visibility | null
   readonly previous_name: FileName | null
+  readonly device_id: string | null
   readonly capacity: number | null
   readonly used: number | null
 }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { get, json, type Operation, remove, type Sent } from './operation.ts'
+import { get, json, type Operation, post, remove, type Sent } from './operation.ts'
 import { ABSENT, DEVICE, GRANT, type Scene } from './scene.ts'
 
 const PARKED = '/admin/webhooks/parked'
@@ -7,7 +7,6 @@ const PARKED = '/admin/webhooks/parked'
 const own = ({ userId }: Scene, below = ''): string => `/admin/users/${userId}${below}`
 const grant = `/grants/${GRANT.source}/${GRANT.reference}`
 const put = (path: string): Sent => ({ method: 'PUT', path })
-const post = (path: string): Sent => ({ method: 'POST', path })
 
 /** A list below a user, and the parameter that it refuses. */
 const list = (
@@ -117,7 +116,9 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: (scene) => [remove(own(scene, '/access-tokens/a%20b')), 400, 'invalid_parameter'],
   },
 
-  listDevices: list('/devices', () => ({ devices: [{ device_id: 'camera', bytes: 1 }] })),
+  listDevices: list('/devices', () => ({
+    devices: [{ device_id: 'camera', label: 'Front door', bytes: 1, share: 'all' }],
+  })),
   putDevice: {
     sent: (scene) => put(own(scene, '/devices/phone')),
     status: 201,
@@ -184,6 +185,14 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
   listUserLinks: list('/links', ({ linkId: link_id }) => ({
     links: [{ link_id, kind: 'download' }, { kind: 'drop' }],
   })),
+  changeUserLink: {
+    sent: (scene) => json('PATCH', own(scene, `/links/${scene.linkId}`), { label: 'new' }),
+    status: 200,
+    shows: ({ linkId: link_id }) => ({ link_id, label: 'new' }),
+    changes: ['links'],
+    audited: 'link.update',
+    refused: (scene) => [json('PATCH', own(scene, `/links/${ABSENT}`), {}), 404, 'not_found'],
+  },
   revokeUserLink: {
     sent: (scene) => remove(own(scene, `/links/${scene.linkId}`)),
     status: 204,

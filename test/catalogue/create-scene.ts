@@ -34,9 +34,10 @@ export async function createScene(
   const version = await put(`${PREFIX}past`)
   await ask(service, { user, method: 'DELETE', path: `/users/me/repo/${PREFIX}past` })
   const other = await service.accessTokens.issue({ userId, label: '', expiresInSeconds: undefined })
-  const terms = { userId, bytes: 1, startsAt: undefined, endsAt: undefined }
-  await service.users.putGrant({ ...terms, source: 'device', reference: DEVICE, model: undefined })
-  await service.users.putGrant({ ...terms, ...GRANT, model: undefined })
+  const terms = { userId, bytes: 1, model: undefined, startsAt: undefined, endsAt: undefined }
+  const device = { source: 'device', reference: DEVICE, label: 'Front door', share: 'all' } as const
+  await service.users.putGrant({ ...terms, ...device })
+  await service.users.putGrant({ ...terms, ...GRANT })
   const link = await createLink(service, { token, kind: 'download', prefix: PREFIX })
   const drop = await createLink(service, { token, kind: 'drop', prefix: `${PREFIX}drop-` })
   const lock = { token, kind: 'download', prefix: PREFIX, password: 'right' }

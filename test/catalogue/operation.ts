@@ -42,6 +42,10 @@ export function remove(path: string, headers = {}): Sent {
   return { method: 'DELETE', path, headers }
 }
 
+export function post(path: string): Sent {
+  return { method: 'POST', path }
+}
+
 export function json(method: 'POST' | 'PUT' | 'PATCH', path: string, body: object): Sent {
   const headers = { 'Content-Type': 'application/json' }
   return { method, path, headers, body: JSON.stringify(body) }

@@ -1,5 +1,5 @@
 import { BOUNDARY, fileBody } from '../support/http/multipart-body.ts'
-import { get, json, type Operation, remove, type Sent } from './operation.ts'
+import { get, json, type Operation, post, remove, type Sent } from './operation.ts'
 import { ABSENT, PREFIX, type Scene } from './scene.ts'
 
 const TUS = { 'Tus-Resumable': '1.0.0' }
@@ -127,6 +127,21 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     changes: ['links'],
     refused: () => [json('POST', LINKS, { kind: 'other' }), 400, 'invalid_parameter'],
   },
+  changeLink: {
+    anyOf: ['share'],
+    sent: ({ linkId }) => json('PATCH', `${LINKS}/${linkId}`, { label: 'new' }),
+    status: 200,
+    shows: ({ linkId: link_id }) => ({ link_id, label: 'new' }),
+    changes: ['links'],
+    refused: () => [json('PATCH', `${LINKS}/${ABSENT}`, {}), 404, 'not_found'],
+  },
+  renewLinkSecret: {
+    anyOf: ['share'],
+    sent: ({ linkId }) => post(`${LINKS}/${linkId}/secret`),
+    status: 200,
+    shows: ({ linkId: link_id }) => ({ link_id }),
+    refused: () => [post(`${LINKS}/${ABSENT}/secret`), 404, 'not_found'],
+  },
   revokeLink: {
     anyOf: ['share'],
     sent: ({ linkId }) => remove(`${LINKS}/${linkId}`),
@@ -139,7 +154,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     anyOf: ['read'],
     sent: () => get('/users/me/capacity'),
     status: 200,
-    shows: ({ userId: user_id }) => ({ user_id, used: 3, reserved: 10, file_count: 1 }),
+    shows: ({ userId: user_id }) => ({ user_id, used: 3, reserved: 13, file_count: 1 }),
     refused: () => [put('/users/me/capacity'), 405, 'method_not_allowed'],
   },
   listChanges: {
@@ -355,13 +370,13 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
   dropForm: {
     sent: ({ drop }) => form(`/links/${drop}/new`),
     status: 200,
-    changes: ['files'],
+    changes: ['files', 'links'],
     refused: ({ download }) => [form(`/links/${download}/new`), 404, 'not_found'],
   },
   dropFile: {
     sent: ({ drop }) => put(`/links/${drop}/new`),
     status: 200,
-    changes: ['files'],
+    changes: ['files', 'links'],
     refused: ({ download }) => [put(`/links/${download}/new`), 404, 'not_found'],
   },
   createDrop: {

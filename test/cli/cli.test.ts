@@ -255,6 +255,38 @@ describe('devices', () => {
     expect(await json('users show alice')).toMatchObject({ capacity: { capacity: 2224 } })
   })
 
+  it('add gives a device a label and a share, which list shows', async () => {
+    const words = ['devices', 'add', 'alice', 'cam', '--label', 'Front door', '--share', '1KiB']
+    const { out } = await run(words)
+    expect(out).toMatch(/^label {7}Front door$/m)
+    expect(out).toMatch(/^share {7}1 KiB$/m)
+    await run('devices add alice nas --share own')
+    expect(await json('devices list alice')).toMatchObject({
+      devices: [
+        { label: 'Front door', share: 1024 },
+        { label: null, share: 'own' },
+      ],
+    })
+    const { err } = await run('devices add alice cam --share half')
+    expect(err).toBe(
+      'invalid_parameter: "half" is not a share. Use all, own, or a size such as 20GiB.',
+    )
+  })
+
+  it('users show has a table of what their files take', async () => {
+    expect((await run('users show alice')).out).not.toContain('devices')
+    await run('devices add alice cam --share own')
+    await run('devices add alice nas')
+    const { upload } = await openTestRepository(core)
+    await upload('a', 'hello')
+    const { out } = await run('users show alice')
+    expect(out).toMatch(/\nstate {7}normal\n\ndevices\ndevice_id {2}label {2}model {2}bytes /)
+    expect(out).toMatch(/\ncam +- +- +100 B +own +0 B +0 B +0 +-\nnas +- +- +100 B +all +0 B /)
+    expect(await json('users show alice')).toMatchObject({
+      devices: [{ device_id: 'cam', share: 'own', used: 0 }, { device_id: 'nas' }],
+    })
+  })
+
   it('remove says nothing, and the device is gone from the list', async () => {
     await run('devices add alice a')
     await run('devices add alice b')
@@ -355,9 +387,11 @@ describe('the output', () => {
     const [shown, listed] = [await run('users show alice'), await run('devices list alice')]
     expect(shown.out).toMatch(/^user_id {5}alice\nstatus {6}active\n/)
     expect(shown.out).toMatch(/\ncapacity {4}1.17 KiB\nused {8}0 B\n/)
-    expect(shown.out).toMatch(/\navailable {3}1.17 KiB\nfile_count {2}0\nstate {7}normal$/)
+    expect(shown.out).toMatch(
+      /\navailable {3}1.17 KiB\nfile_count {2}0\nstate {7}normal\n\ndevices\n/,
+    )
     expect(listed.out).toMatch(
-      /^device_id {2}model {3}bytes {2}created_at\ncam {8}camera {2}200 B {2}\d{4}/,
+      /^device_id {2}label {2}model {3}bytes {2}share {2}created_at\ncam {8}- {6}camera {2}200 B {2}all {4}\d{4}/,
     )
   })
 

@@ -55,8 +55,8 @@ it('files list shows the files of a user, also of a suspended one, with units', 
   const at = new Date(file.updatedAt).toISOString()
   expect((await run('files list alice')).out).toBe(
     [
-      `name  size     visibility  version                               updated_at                expires_at`,
-      `a     1.5 MiB  private     ${file.version}  ${at}  -`,
+      `name  size     visibility  device_id  version                               updated_at                expires_at`,
+      `a     1.5 MiB  private     -          ${file.version}  ${at}  -`,
     ].join('\n'),
   )
   expect(await run('files list nobody')).toMatchObject({ code: 1, out: '' })

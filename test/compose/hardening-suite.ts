@@ -25,11 +25,13 @@ export function hardeningSuite(project: Project): void {
     })
 
     it('ends at SIGTERM with exit code 0, at once when it is idle', async () => {
-      const start = performance.now()
-      await compose('kill', '--signal', 'SIGTERM', 'service')
-      expect(await docker(['wait', `${project.name}-service-1`])).toBe('0')
-      // It takes milliseconds; the rest is the engine.
-      expect(performance.now() - start).toBeLessThan(5_000)
+      const container = `${project.name}-service-1`
+      const start = Date.now()
+      await docker(['kill', '--signal', 'SIGTERM', container])
+      expect(await docker(['wait', container])).toBe('0')
+      // The engine's own answer can take seconds longer.
+      const ended = await docker(['inspect', '--format', '{{.State.FinishedAt}}', container])
+      expect(Date.parse(ended) - start).toBeLessThan(5_000)
       await compose('up', '--detach', '--wait')
     })
   })

@@ -35,13 +35,17 @@ describe('readConfig', () => {
       baseCapacity: 2 ** 30,
       deviceCapacity: 5 * 2 ** 30,
       deviceModels: new Map(),
+      deviceShare: 'all',
       maxFileSize: 5 * 2 ** 30,
       maxFiles: 100_000,
       eventLifetimeMs: 7 * 24 * 3_600_000,
       historyLifetimeMs: 30 * 24 * 3_600_000,
       historyShare: 50,
       maxLinkLifeMs: undefined,
+      maxTokenLifeMs: undefined,
       garbageDelayMs: 600_000,
+      dropMaxBytes: 2 ** 30,
+      dropMaxFiles: 1000,
       maxUploads: 100,
       maxUnfinished: 100,
       lifetimeMs: 24 * 60 * 60_000,
@@ -175,6 +179,9 @@ describe('a setting', () => {
     [{ HISTORY_LIFETIME: '1h' }, { historyLifetimeMs: 3_600_000 }],
     [{ MAX_LINK_LIFETIME: '0' }, { maxLinkLifeMs: undefined }],
     [{ MAX_LINK_LIFETIME: '1min' }, { maxLinkLifeMs: 60_000 }],
+    [{ MAX_TOKEN_LIFETIME: '1min' }, { maxTokenLifeMs: 60_000 }],
+    [{ DROP_MAX_BYTES: '0' }, { dropMaxBytes: 0 }],
+    [{ DROP_MAX_FILES: '7' }, { dropMaxFiles: 7 }],
     [{ HISTORY_SHARE: '0' }, { historyShare: 0 }],
     [{ HISTORY_SHARE: '100' }, { historyShare: 100 }],
     [{ MAX_UPLOADS: '7' }, { maxUploads: 7 }],
@@ -232,6 +239,7 @@ describe('a setting', () => {
       ],
     ],
     ['MAX_LINK_LIFETIME', ['30s', '1', '-1d', '3651d', 'never']],
+    ['MAX_TOKEN_LIFETIME', ['30s', '1', '-1d', '3651d', 'never']],
     ['HISTORY_LIFETIME', ['59min', '1', '30', '-1d', '3651d', 'never']],
     ['HISTORY_SHARE', ['101', '-1', '1.5', '50%']],
     ['GARBAGE_DELAY', ['9min', '0', '600', '600s', '1.5h', '-1d', '3651d', 'h', '10m']],
@@ -285,6 +293,23 @@ describe('the admin listener', () => {
 
   it('has its port checked without a token too', () => {
     expect(faulty({ ADMIN_PORT: '65536' })).toEqual(['ADMIN_PORT'])
+  })
+})
+
+describe('DEVICE_SHARE', () => {
+  it.each([
+    ['all', 'all'],
+    ['own', 'own'],
+    ['0', 0],
+    ['20GiB', 20 * 2 ** 30],
+  ])('%s is a share', (text, deviceShare) => {
+    expect(readConfig({ DEVICE_SHARE: text })).toMatchObject({ deviceShare })
+  })
+
+  it.each(['none', 'All', '-1', '1.5B', '"own"'])('%s is none', (text) => {
+    expect(faults({ DEVICE_SHARE: text })).toEqual([
+      `DEVICE_SHARE: "${text}" is not a share. Use all, own, or a size such as 20GiB.`,
+    ])
   })
 })
 

@@ -6,6 +6,7 @@ import { createUserStore } from '../../src/database/users/user-store.ts'
 import {
   type Audit,
   BASE_CAPACITY,
+  type DeviceFigures,
   type LedgerHarness,
   LONG_MS,
   type PastFigures,
@@ -61,6 +62,24 @@ export function createHarness(harness: HarnessOptions): LedgerHarness {
       const [audit] = rows
       if (audit === undefined) throw new Error('A SELECT without FROM has one row.')
       return audit
+    },
+    devices: async (userId) => {
+      const recorded = await sql<DeviceFigures>`
+        SELECT device_id AS "deviceId", used_bytes AS used, file_count AS files FROM device_usage
+        WHERE user_id = ${userId} ORDER BY device_id
+      `.execute(database.kysely)
+      const counted = await sql<DeviceFigures>`
+        SELECT device_id AS "deviceId", CAST(SUM(size + metadata_bytes) AS BIGINT) AS used, COUNT(*) AS files
+        FROM files WHERE user_id = ${userId} AND device_id IS NOT NULL
+        GROUP BY device_id ORDER BY device_id
+      `.execute(database.kysely)
+      return { recorded: recorded.rows, counted: counted.rows }
+    },
+    setShare: async (userId, deviceId, share) => {
+      await sql`
+        UPDATE grants SET share = ${share}
+        WHERE user_id = ${userId} AND source = 'device' AND reference = ${deviceId}
+      `.execute(database.kysely)
     },
     runningUploads: async (userId) => {
       const { rows } = await sql<{ readonly running: number }>`

@@ -12,7 +12,7 @@ import { openPostgres } from '../../src/database/postgres/postgres.ts'
 import { createDatabase } from '../support/servers/postgres.ts'
 import { migrateSuite } from './migrate-suite.ts'
 
-const SCHEMA = 'cd9bc64929b7dc452b431eec77fb5e79e8abcec81a62e46655fe921ea89758c4'
+const SCHEMA = 'a6ad48c9931c918582ebf96436dbaaac287cc7f2de6aeb68457c0018801e4fbb'
 
 const postgres = inject('postgres')
 

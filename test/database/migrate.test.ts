@@ -11,7 +11,7 @@ migrateSuite('SQLite', async () => {
   return {
     address: file,
     schema: {
-      sha256: '4c2a078df32552f8d0beb325770649c0359a0e637a0d45979ae04c6604ee4e00',
+      sha256: '2cf7acf8b08ed9c61533bb04a107ee9af0aeb5eb48e38ce2ffdfab10be7c77ef',
       read: readSchema,
     },
     open: () => openSqlite({ file }),

@@ -137,7 +137,7 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     expect(JSON.parse(await clone.run(words, { PAGE: page }))).toMatchObject({ name: 'a b.txt' })
   },
   '"user_id": "demo"': async ({ text, clone, service }) => {
-    await clone.run('npm run -s cli -- devices add demo camera-17 --model camera-2')
+    await clone.run('npm run -s cli -- devices add demo camera-17 --model camera-2 --label Gate')
     const headers = { cookie: `access_token=${service.token}` }
     const reply = await fetch(`${service.url}/users/me/capacity`, { headers })
     expect(shapeOf(await reply.json())).toEqual(shapeOf(JSON.parse(text)))

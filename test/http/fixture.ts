@@ -202,13 +202,13 @@ export function jsonOf({ body }: { readonly body: Buffer }): Record<string, unkn
 }
 
 const FACTS: Partial<Record<ErrorCode, readonly string[]>> = {
-  capacity_exceeded: ['capacity', 'used', 'reserved', 'requested', 'available'],
+  capacity_exceeded: ['limit', 'capacity', 'used', 'reserved', 'requested', 'available'],
   file_count_exceeded: ['file_count', 'max_files'],
   archive_too_large: ['max_files'],
   file_too_large: ['max_file_size'],
   scope_insufficient: ['required'],
   access_token_limit_exceeded: ['max_access_tokens'],
-  link_limit_exceeded: ['max_links'],
+  link_count_exceeded: ['max_links'],
   invalid_parameter: ['parameter'],
   range_not_satisfiable: ['size'],
   digest_mismatch: ['sha256'],

@@ -136,7 +136,8 @@ describe('a JWT as the access token', () => {
     }
     const another = await cookieOf({ sub: user.userId, session: 2 })
     const link = { kind: 'download', name: 'f' }
-    const { access_token: made } = await make('/users/me/access-tokens', {})
+    const { access_token: made, expires_at } = await make('/users/me/access-tokens', {})
+    expect(expires_at).toBeNull()
     const ofMade = { ...JSON_TYPE, cookie: `access_token=${String(made)}` }
     const { secret: own } = await make('/users/me/links', link, { ...JSON_TYPE, ...user })
     const secrets = [

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openEmbedded } from '../support/service/embedded-service.ts'
 import type { TestService } from '../support/service/test-service.ts'
 import { fuzz, type Fuzzing, whyNoSchemathesis } from './schemathesis.ts'
@@ -6,9 +6,6 @@ import { isSkipped } from '../support/servers/needs.ts'
 
 const ADMIN_TOKEN = 'the-admin-token-of-the-fuzzer'
 const GIB = 2 ** 30
-
-// Some hundred requests take seconds, or minutes where the machine has much else to do.
-vi.setConfig({ testTimeout: 300_000 })
 
 const skipped = isSkipped(await whyNoSchemathesis())
 

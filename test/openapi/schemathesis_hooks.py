@@ -20,8 +20,9 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 def before_call(context, case, kwargs):
     """No schema says of which content a digest is, so that a well-formed one is as a rule refused; that the metadata of
     an upload has a file name among its keys; that a new upload has a length or defers it, and not both; that a POST in
-    place of a PATCH has an offset; that an append without a body has a type; that metadata are JSON; that a file expires in
-    the future; that an update changes something; that other requests need the files of the user; and that an archive has either a prefix or names."""
+    place of a PATCH has an offset; that an append without a body has a type; that metadata are JSON; that what expires does so in
+    the future; that an update changes something; that only drop links have limits of what they receive; that other
+    requests need the files of the user; and that an archive has either a prefix or names."""
     headers = case.headers if case.headers is not None else {}
     if SHA256.fullmatch(str(headers.get("Repr-Digest", ""))):
         del headers["Repr-Digest"]
@@ -42,7 +43,11 @@ def before_call(context, case, kwargs):
     if case.operation.path == "/users/me/uploads/{upload_id}" and case.body is NOT_SET:
         headers.setdefault("Content-Type", "application/offset+octet-stream")
     if isinstance(case.body, dict) and TIME.fullmatch(str(case.body.get("expires_at"))):
-        case.body["expires_at"] = "9999-01-01T00:00:00Z"
+        case.body["expires_at"] = "2100-01-01T00:00:00Z"
+    if is_valid and is_link(case) and isinstance(case.body, dict) and case.body.get("kind") != "drop":
+        for member in ("max_bytes", "max_files"):
+            case.body.pop(member, None)
+        case.body = case.body or {"label": ""}
     if case.operation.path == "/users/me/batch" and isinstance(case.body, dict):
         operations = case.body.get("operations")
         for each in operations if isinstance(operations, list) else []:
@@ -53,6 +58,10 @@ def before_call(context, case, kwargs):
     if is_valid and case.operation.path.endswith("/archive") and "name" in (case.query or {}):
         case.query.pop("prefix", None)
         case.query["name"] = ["hello.txt"]
+
+
+def is_link(case):
+    return re.search(r"/links(/\{link_id\})?$", case.operation.path) is not None
 
 
 @schemathesis.hook

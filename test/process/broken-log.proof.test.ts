@@ -31,7 +31,7 @@ describe('a log that cannot be written', () => {
       { msg: 'request failed', code: 'unavailable' },
       { msg: 'log lines lost', level: 50, lost: 3, err: { code: 'EFBIG' } },
     ])
-  }, 60_000)
+  })
 
   it('finishes the line that it had begun, so that no other one continues it', async () => {
     const service = await startWithLogFile({})
@@ -51,7 +51,7 @@ describe('a log that cannot be written', () => {
     })
     service.process.kill('SIGINT')
     expect(await exitOf(service.process)).toBe(0)
-  }, 60_000)
+  })
 
   it('does so for people, too', async () => {
     const service = await startWithLogFile({ LOG_FORMAT: 'pretty' })
@@ -65,7 +65,7 @@ describe('a log that cannot be written', () => {
     await truncate(service.logFile, LIMIT)
     service.process.kill('SIGINT')
     expect(await exitOf(service.process)).toBe(0)
-  }, 60_000)
+  })
 
   it('does not keep a process alive after an uncaught exception', async () => {
     const dying = "process.on('SIGUSR2', () => { throw new Error('of this test') })"
@@ -75,7 +75,7 @@ describe('a log that cannot be written', () => {
     service.process.kill('SIGUSR2')
     expect(await exitOf(service.process)).not.toBe(0)
     expect(service.output()).toContain('of this test')
-  }, 60_000)
+  })
 
   it.each(['json', 'pretty'])(
     'serves on when nobody reads it any more: %s',

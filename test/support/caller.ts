@@ -10,12 +10,13 @@ export async function callerNamed(users: UserStores, userId: UserId): Promise<Ca
 }
 
 /** A user whose access token permits everything, and stays good. */
-export function authorized({ userId, userCreatedAt, credential }: Actor): UserSubject {
+export function authorized({ userId, userCreatedAt, credential, deviceId }: Actor): UserSubject {
   return {
     kind: 'user',
     userId,
     userCreatedAt,
     credential,
+    deviceId,
     scope: undefined,
     tokenId: 'token',
     inspect: () => Promise.reject(new TypeError('There is no token')),

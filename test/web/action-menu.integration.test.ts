@@ -12,7 +12,7 @@ const FILE_ACTIONS = [
   'Share',
   'Rename',
   'Move',
-  'How long it stays',
+  'Automatic deletion',
   'Earlier versions',
   'Delete',
 ]

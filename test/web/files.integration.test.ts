@@ -362,13 +362,16 @@ describeInBrowser('the files', (browser) => {
     const page = await open()
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByRole('button', { name: 'Share alpha.txt' }).click({ force: true })
-    await page.getByRole('radio', { name: /^Anyone/ }).check()
+    await page.getByText('Advanced').click()
+    // The address would work for nobody else.
+    expect(await page.getByRole('button', { name: 'Copy link' }).count()).toBe(0)
+    await page.getByRole('radio', { name: /^Public/ }).check()
     await page.getByRole('button', { name: 'Copy link' }).click()
-    await page.getByText('Link copied.').waitFor()
+    await page.getByText('Copied.').waitFor()
     const link = String(await page.evaluate('navigator.clipboard.readText()'))
     expect(link).toBe(`${service.url}/users/${user.userId}/repo/alpha.txt`)
     await expect.poll(async () => (await fetch(link)).status).toBe(200)
-    await page.locator('.rows [role=row]', { hasText: 'Anyone' }).waitFor()
+    await page.locator('.rows [role=row]', { hasText: 'Public' }).waitFor()
     await page.getByRole('radio', { name: /Only you/ }).check()
     await expect.poll(async () => (await fetch(link)).status).toBe(404)
   })
@@ -455,12 +458,14 @@ describeInBrowser('the files', (browser) => {
       reference: 'camera-17',
       bytes: 50_000,
       model: 'camera-2',
+      label: 'Garden camera',
       ...period,
     })
     const page = await open()
     const panel = page.getByRole('complementary', { name: 'Capacity' })
     await panel.getByText('600 bytes of 146 KiB used').waitFor()
-    const device = panel.getByRole('listitem').filter({ hasText: 'camera-17' })
+    const parts = panel.getByRole('list', { name: 'Where it comes from' })
+    const device = parts.getByRole('listitem').filter({ hasText: 'Garden camera' })
     expect(await device.textContent()).toContain('camera-2')
     expect(await device.textContent()).toContain('Without it, you would have 97 KiB free.')
   })

@@ -237,10 +237,7 @@ describeInBrowser('folders', (browser) => {
     const bySelection = await nameOf(() => bar.getByRole('button', { name: 'Download' }).click())
     expect(bySelection).toBe('Photos.zip')
     await bar.getByRole('button', { name: 'Share' }).click()
-    await page.getByRole('dialog', { name: 'Create a link' }).waitFor()
-    expect(await page.getByRole('dialog').locator('input[type=text]').first().inputValue()).toBe(
-      'Photos/',
-    )
+    await page.getByRole('dialog', { name: 'Share' }).getByText('Photos').waitFor()
   })
 
   it('have the actions of a file that a folder can have, on a phone too', async () => {
@@ -252,7 +249,7 @@ describeInBrowser('folders', (browser) => {
     expect(offered).toEqual(['Select', 'Download', 'Share', 'Rename', 'Move', 'Delete'])
     expect(await violationsIn(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Share' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click()
     const address = await page.getByLabel('Link', { exact: true }).inputValue()
     const reply = await fetch(address, { headers: { accept: 'application/json' } })
     expect(await reply.text()).toContain('Photo of a friend.jpg')

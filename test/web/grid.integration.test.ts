@@ -147,6 +147,42 @@ describeInBrowser('the grid', (browser) => {
     expect(Math.min(...late)).toBeGreaterThan(count + 99 - 30)
   })
 
+  it('reads a photo once, also if it is scrolled past and back while it arrives', async () => {
+    await fill({})
+    for (let at = 100; at < 160; at += 1) {
+      await upload(service, { user, name: `${at}.jpg`, content: photos.embedded })
+    }
+    const page = await visitAs({ browser: browser(), service, user })
+    await page.evaluate(`((fetch) => {
+      const { promise, resolve } = Promise.withResolvers()
+      window.release = resolve
+      window.arriving = 0
+      window.fetch = async (...sent) => {
+        const response = await fetch(...sent)
+        const arrived = response.arrayBuffer.bind(response)
+        response.arrayBuffer = async () => {
+          window.arriving += 1
+          await promise
+          return await arrived()
+        }
+        return response
+      }
+    })(fetch)`)
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (request.url().endsWith('.jpg')) asked.push(nameIn(request.url()))
+    })
+    await page.getByRole('button', { name: 'Show as a grid' }).click()
+    await expect.poll(() => page.evaluate('window.arriving')).toBe(3)
+    await page.evaluate(`document.querySelector('.rows').scrollTop = 1e6`)
+    await page.getByRole('gridcell', { name: '159.jpg' }).waitFor()
+    await page.evaluate(`document.querySelector('.rows').scrollTop = 0`)
+    await page.getByRole('gridcell', { name: '100.jpg' }).waitFor()
+    await page.evaluate('window.release()')
+    await sizeOf(pictureOf(page, '104.jpg'))
+    expect(asked).toEqual([...new Set(asked)])
+  })
+
   it('is gone through by keys in both directions, and opens, renames and deletes what has the focus', async () => {
     await fill(
       Object.fromEntries('a b c d e f g h i j k l'.split(' ').map((name) => [`${name}.txt`, 'x'])),

@@ -74,13 +74,10 @@ describeInBrowser('the page', (browser) => {
     expect(await smallTargets(page)).toEqual([])
     await page.getByRole('button', { name: 'Share' }).tap()
     const beyond = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.dialog'))`
-    const withTerms = page.getByRole('button', { name: 'Link with an end date or a password' })
-    await withTerms.waitFor()
+    await page.getByRole('button', { name: 'Create link' }).waitFor()
+    for (const more of ['Password and more', 'Advanced']) await page.getByText(more).tap()
     expect(await page.evaluate(beyond)).toBe(0)
-    await withTerms.tap()
-    await page.getByRole('dialog', { name: 'Create a link' }).waitFor()
     expect(await smallTargets(page)).toEqual([])
-    await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Show as a grid' }).tap()
     await page.locator('.tile').waitFor()
@@ -138,10 +135,12 @@ describeInBrowser('the page', (browser) => {
     await upload(service, { user, name: NAME, content: 'x' })
     const page = await open()
     await page.getByRole('button', { name: `Share ${NAME}` }).click({ force: true })
-    await page.getByRole('radio', { name: /^Anyone/ }).check()
+    await page.getByRole('button', { name: 'Create link' }).click()
     await page.getByRole('button', { name: 'Copy link' }).waitFor()
     expect((await box(page, '.link .button')).height).toBeLessThan(45)
-    await page.getByRole('button', { name: 'Link with an end date' }).click()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Links and devices' }).click()
+    await page.getByRole('button', { name: 'Create a link' }).click()
     await page.getByRole('dialog', { name: 'Create a link' }).waitFor()
     for (const [width, height] of [
       [1280, 800],
@@ -170,7 +169,7 @@ describeInBrowser('the page', (browser) => {
     for (const layout of ['list', 'grid']) {
       if (layout === 'grid') await page.getByRole('button', { name: 'Show as a grid' }).click()
       await page
-        .locator(layout === 'grid' ? '.tile' : '.row-head')
+        .locator(layout === 'grid' ? '.tile' : '.row .name')
         .first()
         .waitFor()
       for (const dir of ['ltr', 'rtl']) {

@@ -1,12 +1,23 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { crc32, deflateSync } from 'node:zlib'
 import { DEFAULT_PAGE_LIMIT } from '../../src/core/pagination.ts'
 import { createLink } from '../http/links/link-requests.ts'
 import { uploadAll } from '../http/file-requests.ts'
 import { download, MIB, secretOf, upload } from '../http/fixture.ts'
+import { createFolder } from '../support/servers/local-server.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, openWithPage, pickIn, visit, visitAs } from './fixture.ts'
+import {
+  describeInBrowser,
+  hold,
+  openWithPage,
+  pickIn,
+  seenRequests,
+  visit,
+  visitAs,
+} from './fixture.ts'
 import { expectSound } from './looks.ts'
 
 /** As many as the page is sure of. */
@@ -37,8 +48,8 @@ describeInBrowser('links', (browser) => {
     const page = await visitLink(`/links/${secret}`)
     await page.getByRole('heading', { name: 'The <i>trip</i>' }).waitFor()
     expect(await page.locator('.visit-name bdi').allTextContents()).toEqual([
-      'a.txt',
       'b.png',
+      'a.txt',
       'c.svg',
     ])
     await expectSound(page)
@@ -70,7 +81,7 @@ describeInBrowser('links', (browser) => {
     await page.getByRole('alert').getByText('too many files for one archive').waitFor()
     await page.route('**/*?format=zip', (route) => route.fulfill({ status: 503 }))
     await all.click()
-    await page.getByRole('alert').getByText('Status 503').waitFor()
+    await page.getByRole('alert').getByText('Something went wrong.').waitFor()
     expect(await page.locator('.visit-file').count()).toBe(MAX_ARCHIVED + 1)
   })
 
@@ -117,14 +128,95 @@ describeInBrowser('links', (browser) => {
   it('count what they take, and keep telling what was sent when they take no more', async () => {
     const { secret } = await make({ kind: 'drop', prefix: '', max_uses: 2 })
     const page = await visitLink(`/links/${secret}`)
-    await page.getByText('It takes 2 more files.').waitFor()
+    await page.getByText('It takes up to 2 more files, 1 GiB in all.').waitFor()
     const field = page.getByLabel('Choose files')
     await pickIn(field, [{ path: 'a', content: 'a' }])
-    await page.getByText('It takes one more file.').waitFor()
+    await page.getByText('It takes one more file, 0.99 GiB at most.').waitFor()
     await pickIn(field, [{ path: 'b', content: 'b' }])
     await page.getByText('It takes no more files.').waitFor()
     expect(await page.locator('.said').textContent()).toBe('2 files sent.')
     expect(await field.count()).toBe(0)
+  })
+
+  it('say how much they still take, and keep what is dropped later from replacing the page', async () => {
+    const { secret } = await make({ kind: 'drop', prefix: '', max_files: 2, max_bytes: 1000 })
+    const page = await visitLink(`/links/${secret}`)
+    await page.getByText('It takes up to 2 more files, 1000 bytes in all.').waitFor()
+    const field = page.getByLabel('Choose files')
+    const sent: string[] = []
+    page.on('request', (request) => sent.push(request.url()))
+    await pickIn(field, [{ path: 'large', content: 'x'.repeat(2000) }])
+    await page.getByText('or not one of this size').waitFor()
+    expect(sent.filter((url) => url.endsWith('/large'))).toEqual([])
+    await pickIn(field, [{ path: 'a', content: 'x'.repeat(100) }])
+    await page.getByText('It takes one more file, 900 bytes at most.').waitFor()
+    await pickIn(field, [{ path: 'b', content: 'b' }])
+    await page.getByText('This link takes no more files.').waitFor()
+    await expectSound(page)
+    const place = await createFolder('drop')
+    onTestFinished(() => place.remove())
+    await writeFile(join(place.path, 'late.txt'), 'late')
+    const detach = await hold(page, [join(place.path, 'late.txt')])
+    await detach()
+    await seenRequests(page)
+    expect(page.url()).toContain(secret)
+    expect((await download(service, { user, name: 'late.txt' })).status).toBe(404)
+  })
+
+  it('take no more than the service lets them, and say which limit is above that', async () => {
+    const page = await visitAs({ browser: browser(), service, user })
+    await page.getByRole('button', { name: 'Links and devices' }).click()
+    await page.getByRole('button', { name: 'Create a link' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Send you files').click()
+    const create = dialog.getByRole('button', { name: 'Create', exact: true })
+    await dialog.getByLabel('Most space').fill('200')
+    await create.click()
+    await dialog.getByText('“Most space” is more than this service lets a link take.').waitFor()
+    await dialog.getByLabel('Most space').fill('')
+    await dialog.getByLabel('Most files').fill('1000000')
+    await create.click()
+    await dialog.getByText('“Most files” is more than this service lets a link take.').waitFor()
+    await dialog.getByLabel('Most files').fill('')
+    await create.click()
+    const created = page.getByRole('heading', { name: 'Link created' })
+    await expect.poll(() => created.count()).toBe(1)
+  })
+
+  it('are changed, say what they have received, and get a new secret', async () => {
+    const { secret } = await make({ kind: 'drop', prefix: 'in/', max_files: 5, label: 'Party' })
+    await fetch(`${service.url}/links/${secret}/a`, { method: 'PUT', body: 'a' })
+    const page = await visitAs({ browser: browser(), service, user })
+    await page.getByRole('button', { name: 'Links and devices' }).click()
+    const entry = page.getByRole('listitem').filter({ hasText: 'Party' })
+    await entry.getByText('1 of 5 files received').waitFor()
+    await page.getByRole('button', { name: 'Edit the link Party' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Edit link' })
+    await dialog.getByText('1 file received.').waitFor()
+    await expectSound(page)
+    await dialog.getByLabel('Most files').fill('3')
+    await dialog.getByLabel('Title (optional)').fill('The party')
+    await dialog.getByLabel('Password (optional)').fill('swordfish')
+    await dialog.getByRole('radio', { name: '30 days' }).check()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('1 of 3 files received').waitFor()
+    const changed = page.getByRole('listitem').filter({ hasText: 'The party' })
+    expect(await changed.textContent()).toContain('with a password')
+    expect(await changed.textContent()).toMatch(/valid until (?!revoked)/)
+    const statusOf = async (of: string) => (await fetch(`${service.url}/links/${of}`)).status
+    expect(await statusOf(secret)).toBe(200)
+    await page.getByRole('button', { name: 'Edit the link The party' }).click()
+    await dialog.getByRole('checkbox', { name: /^No password/ }).check()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await changed.getByText('with a password').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Edit the link The party' }).click()
+    await dialog.getByRole('button', { name: 'New address …' }).click()
+    await page.getByText('The old address stops working at once').waitFor()
+    await expectSound(page)
+    await page.getByRole('button', { name: 'New address' }).click()
+    const address = await page.getByLabel('Link', { exact: true }).inputValue()
+    expect(await statusOf(secret)).toBe(404)
+    expect(await statusOf(address.split('/').at(-1) ?? '')).toBe(200)
   })
 
   it('links that have ended say so', async () => {
@@ -140,22 +232,25 @@ describeInBrowser('links', (browser) => {
     await put('report.pdf', 'content')
     const page = await visitAs({ browser: browser(), service, user })
     await page.getByRole('button', { name: 'Share report.pdf' }).click()
-    const main = page.locator('dialog .button-main')
-    expect(await main.allTextContents()).toEqual(['Link with an end date or a password'])
-    await page.getByRole('radio', { name: /^Anyone with the link/ }).check()
-    await page.locator('.badge').waitFor()
-    expect(await main.allTextContents()).toEqual(['Copy link'])
-    await page.getByRole('button', { name: 'Link with an end date or a password' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Share' })
+    expect(await dialog.getByRole('radio', { checked: true }).first().isChecked()).toBe(true)
+    await dialog.getByText('Password and more').click()
     await page.getByLabel('Title (optional)').fill('The report')
-    await page.getByLabel('Number of uses (optional)').fill('2')
+    await page.getByLabel('Most downloads (optional)').fill('2')
     await expectSound(page)
-    await page.getByRole('button', { name: 'Create', exact: true }).click()
-    const created = page.getByRole('dialog', { name: 'Link created' })
-    const address = await created.getByLabel('Link', { exact: true }).inputValue()
+    await dialog.getByRole('button', { name: 'Create link' }).click()
+    const address = await dialog.getByLabel('Link', { exact: true }).inputValue()
+    const focused = () => page.evaluate('document.activeElement.textContent')
+    await expect.poll(focused).toBe('Copy link')
+    // A week is preselected, and the link is listed.
+    const listed = dialog.getByRole('listitem').filter({ hasText: 'The report' })
+    expect(await listed.textContent()).toMatch(/valid until (?!revoked)/)
+    await dialog.getByRole('button', { name: 'Show as a QR code' }).click()
+    await dialog.getByRole('img', { name: 'QR code of the link' }).waitFor()
+    await expectSound(page)
     const visitor = await visitLink(new URL(address).pathname)
     await visitor.getByRole('heading', { name: 'The report' }).waitFor()
-    await created.getByRole('button', { name: 'Close' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+    await dialog.getByRole('button', { name: 'Close' }).click()
     await page.getByRole('button', { name: 'Links and devices' }).click()
     const entry = page.getByRole('listitem').filter({ hasText: 'The report' })
     expect(await entry.textContent()).toContain('2 uses left')
@@ -164,19 +259,17 @@ describeInBrowser('links', (browser) => {
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await entry.waitFor({ state: 'detached' })
     // Its row had it.
-    const focused = () => page.evaluate('document.activeElement.textContent')
     await expect.poll(focused).toBe('Links for people without an account')
     await visitor.reload()
     await visitor.getByRole('heading', { name: 'This link has ended' }).waitFor()
   })
 
-  it('are made to receive files, in a folder that is typed with a slash', async () => {
+  it('are made to receive files, in a folder', async () => {
     const page = await visitAs({ browser: browser(), service, user })
     await page.getByRole('button', { name: 'Links and devices' }).click()
     await page.getByRole('button', { name: 'Create a link' }).click()
-    await page.getByRole('radio', { name: /^Receive files/ }).check()
-    await page.getByLabel('Put in front of the names').fill('Party/')
-    await page.getByText('“photo.jpg” becomes “Party/photo.jpg”').waitFor()
+    await page.getByRole('radio', { name: /^Send you files/ }).check()
+    await page.getByLabel('Folder (optional)').fill('Party')
     await page.getByRole('button', { name: 'Create', exact: true }).click()
     const created = page.getByRole('dialog', { name: 'Link created' })
     const address = await created.getByLabel('Link', { exact: true }).inputValue()
@@ -188,17 +281,14 @@ describeInBrowser('links', (browser) => {
     const focused = () => page.evaluate('document.activeElement.textContent')
     await expect.poll(focused).toBe('Create a link')
     // Links without a title are told apart.
-    await page.getByRole('button', { name: /^Revoke the link No title, .*Party\// }).click()
-    await page
-      .getByRole('dialog')
-      .getByText(/^No title, .*Party\//)
-      .waitFor()
+    await page.getByRole('button', { name: 'Revoke the link Party, receives files' }).click()
+    await page.getByRole('dialog').getByText('Party, receives files').waitFor()
   })
 
   it('are not the only thing that ends: a file is kept, and expires', async () => {
     await put('clip.mp4', 'content')
     const page = await visitAs({ browser: browser(), service, user })
-    const stay = page.getByRole('button', { name: 'How long clip.mp4 stays' })
+    const stay = page.getByRole('button', { name: 'Automatic deletion of clip.mp4' })
     await stay.waitFor()
     const asUser = (path: string, init: RequestInit = {}) =>
       fetch(`${service.url}/users/me/repo${path}`, {

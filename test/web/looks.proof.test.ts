@@ -79,7 +79,8 @@ describeInBrowser('each view', (browser) => {
     it('a file looks right', async () => {
       const { page } = opened
       await act('Share', 'notes.md')
-      await page.getByRole('radio', { name: /^Anyone/ }).check()
+      await page.getByText('Advanced').click()
+      await page.getByRole('radio', { name: /^Public/ }).check()
       await expectAccessible('share')
       await page.keyboard.press('Escape')
       await act('Rename', 'notes.md')
@@ -100,7 +101,7 @@ describeInBrowser('each view', (browser) => {
       await expectAccessible('viewer')
       await page.keyboard.press('Escape')
       await page.getByRole('button', { name: 'Show as a list' }).click()
-      await page.locator('.row-head').waitFor()
+      await page.locator('.row .name').first().waitFor()
     })
 
     it('selected files look right, also from right to left', async () => {

@@ -3,9 +3,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { messages as ofPages, type Messages } from '../../web/messages.ts'
 import { auditEnglish } from '../../web/operator/audit/english.ts'
+import { devicesEnglish } from '../../web/shared/devices/english.ts'
+import { tokensEnglish } from '../../web/shared/tokens/english.ts'
+import { sharingEnglish } from '../../web/user/links/english.ts'
 import { linksEnglish } from '../../web/shared/link-english.ts'
 import { visitEnglish } from '../../web/links/english.ts'
 import { movesEnglish } from '../../web/user/moves/english.ts'
+import { versionsEnglish } from '../../web/shared/versions/english.ts'
+import { viewerEnglish } from '../../web/user/viewer/english.ts'
+import { unfinishedEnglish } from '../../web/shared/unfinished-english.ts'
 import { shortcutsEnglish } from '../../web/user/shortcuts/english.ts'
 import { operatorEnglish } from '../../web/operator/english.ts'
 
@@ -17,10 +23,16 @@ const english = {
   ...ofPages,
   moves: movesEnglish,
   links: linksEnglish,
+  unfinished: unfinishedEnglish,
+  tokens: tokensEnglish,
+  sharing: sharingEnglish,
+  devices: devicesEnglish,
   visit: visitEnglish,
   operator: operatorEnglish,
   audit: auditEnglish,
   shortcuts: shortcutsEnglish,
+  viewer: viewerEnglish,
+  versions: versionsEnglish,
 }
 const names = readdirSync('web/languages').map((file) => file.slice(0, -'.ts'.length))
 
@@ -34,14 +46,13 @@ describe.each(names)('the messages in %s', async (name) => {
   const leaves = leavesOf(messages)
 
   it('are all that there are in English', () => {
-    const isProblem = (path: string) => path.startsWith('problems.')
-    const paths = [...leaves.keys()].filter((path) => !isProblem(path))
+    const paths = [...leaves.keys()]
     expect(paths.toSorted()).toEqual([...ofEnglish.keys()].toSorted())
     const lists = paths.filter((path) => /\.\d+$/.test(path))
     expect(lists.length).toBeGreaterThan(0)
   })
 
-  it('say what each problem of the service is, whose own details are English', () => {
+  it('say what each problem of the service is, whose own details are for programmers', () => {
     const missing = codes().filter((code) => !Object.hasOwn(messages.problems, code))
     expect(missing).toEqual([])
   })

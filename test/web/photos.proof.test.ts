@@ -41,7 +41,7 @@ describeInBrowser('2,000 photos in the grid', (browser) => {
       const contents = some.map((name, at) => ({ name, content: files[at % 12] ?? '' }))
       await Promise.all(contents.map((file) => upload(service, { user, ...file })))
     }
-  }, 300_000)
+  })
   afterAll(() => service?.stop())
 
   it('scroll smoothly in little memory, and 200 KiB at most are read of each', async () => {
@@ -100,7 +100,7 @@ describeInBrowser('2,000 photos in the grid', (browser) => {
     expect(bytes.length).toBeGreaterThan(200)
     expect(Math.max(...bytes)).toBeLessThan(200 * KIB)
     expect(await page.locator('.tile').count()).toBeLessThan(80)
-  }, 300_000)
+  })
 })
 
 /** Waits until that many thumbnails are in view. */

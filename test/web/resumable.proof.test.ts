@@ -410,12 +410,16 @@ describeInBrowser('large uploads', (browser) => {
     const parts = () => requests.paths.filter((path) => path.includes('/assets/'))
     await pick(page, [{ path: 'small.bin', content: Buffer.alloc(MIB) }])
     await uploaded(page, 1)
-    expect(parts()).toEqual([expect.stringMatching(/\/assets\/xhr-/)])
+    expect(parts().toSorted()).toEqual([
+      expect.stringMatching(/\/assets\/upload-panel-/),
+      expect.stringMatching(/\/assets\/xhr-/),
+    ])
     await choose(page, film)
     await expect.poll(() => names(page)).toEqual(['film.mov', 'small.bin'])
     expect(parts().toSorted()).toEqual([
       expect.stringMatching(/\/assets\/resumable-/),
       expect.stringMatching(/\/assets\/send-/),
+      expect.stringMatching(/\/assets\/upload-panel-/),
       expect.stringMatching(/\/assets\/xhr-/),
     ])
   })

@@ -88,11 +88,12 @@ async function walk(page: Page, hasLarge: boolean): Promise<void> {
     const row = page.getByRole('row', { name })
     if ((await row.getByTitle('Share').count()) > 0) {
       await actOn(page, { action: 'Share', name })
-      await page.getByRole('radio', { name: /^Users with the link/ }).check()
+      await page.getByText('Advanced').click()
+      await page.getByRole('radio', { name: /^All users/ }).check()
       await answer('Close')
     }
-    if ((await row.getByTitle('How long it stays').count()) > 0) {
-      await actOn(page, { action: 'How long it stays', name })
+    if ((await row.getByTitle('Automatic deletion').count()) > 0) {
+      await actOn(page, { action: 'Automatic deletion', name })
       await page.getByRole('checkbox', { name: /^Keep it/ }).check()
       await answer('Save')
     }
@@ -111,7 +112,8 @@ async function walk(page: Page, hasLarge: boolean): Promise<void> {
   if (first !== undefined && (await page.getByTitle('Delete', { exact: true }).count()) > 0) {
     await actOn(page, { action: 'Delete', name: first })
     await page.getByText(/was deleted/).waitFor()
-    if (await has('Undo')) await button('Undo').click()
+    // That of the last renaming may still be shown.
+    if (await has('Undo')) await button('Undo').last().click()
   }
   if (await has('Deleted and earlier versions')) {
     await button('Deleted and earlier versions').click()

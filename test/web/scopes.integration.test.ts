@@ -225,7 +225,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     [['create'], []],
     [
       ['delete', 'replace'],
-      ['How long it stays', 'Delete'],
+      ['Automatic deletion', 'Delete'],
     ],
     [
       ['delete', 'create'],
@@ -340,24 +340,24 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     await page.getByRole('button', { name: 'Connect a device' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.waitFor()
-    expect(await radiosOf(page, 'Permits')).toEqual([
-      'As much as your own access token',
-      'Read files',
+    expect(await presetsOf(page)).toEqual(['Read files', 'Do as much as your own access token'])
+    expect(await radiosOf(page, 'Valid')).toEqual([
+      expect.stringMatching(/^Until .* at the latest/),
+      '1 day',
     ])
-    expect(await radiosOf(page, 'Valid for')).toEqual(['1 day', 'Until it is revoked'])
-    expect(await dialog.getByText('make room').count()).toBe(0)
+    expect(await dialog.getByText('no more space').count()).toBe(0)
     await expectSound(page)
-    await page.getByLabel('Only file names that begin with').fill('side-')
+    await page.getByLabel('Its folder').fill('side')
     await dialog.getByRole('button', { name: 'Issue' }).click()
     await page.getByRole('heading', { name: 'Token issued' }).waitFor()
     await dialog.getByRole('button', { name: 'Close' }).click()
-    await page.getByText('names that begin with “in-side-”').waitFor()
+    await page.getByText('folder “in-side”').waitFor()
 
     await page.getByRole('button', { name: 'Create a link' }).click()
     await dialog.waitFor()
-    expect(await radiosOf(page, 'What it does')).toEqual(['Share files'])
-    expect(await radiosOf(page, 'Valid for')).toEqual(['1 day', 'Until it is revoked'])
-    await page.getByLabel('Only file names that begin with').fill('')
+    expect(await radiosOf(page, 'What people can do')).toEqual(['Download'])
+    expect(await radiosOf(page, 'Ends after')).toEqual(['1 day', 'Never'])
+    expect(await page.getByLabel('Folder').inputValue()).toBe('')
     await dialog.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('heading', { name: 'Link created' }).waitFor()
     await dialog.getByRole('button', { name: 'Close' }).click()
@@ -365,10 +365,10 @@ describeInBrowser('a session of a token with a scope', (browser) => {
 
     await page.getByRole('button', { name: 'All files' }).click()
     await actOn(page, { action: 'Share', name: 'in-a' })
-    await page.getByRole('radio', { name: /^Users with the link/ }).check()
-    await page.getByRole('button', { name: 'with an end' }).click()
-    await page.getByRole('button', { name: 'Create', exact: true }).click()
-    await page.getByRole('heading', { name: 'Link created' }).waitFor()
+    await page.getByText('Advanced').click()
+    await page.getByRole('radio', { name: /^All users/ }).check()
+    await page.getByRole('button', { name: 'Create link' }).click()
+    await page.getByLabel('Link', { exact: true }).waitFor()
   })
 
   it('a token that may share, and neither read nor create, makes no links', async () => {
@@ -378,7 +378,7 @@ describeInBrowser('a session of a token with a scope', (browser) => {
     expect(await page.getByRole('button', { name: 'Create a link' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Connect a device' }).click()
     await page.getByRole('dialog').waitFor()
-    expect(await radiosOf(page, 'Permits')).toEqual(['As much as your own access token'])
+    expect(await presetsOf(page)).toEqual(['Do as much as your own access token'])
     await page.getByRole('button', { name: 'Issue' }).click()
     await page.getByRole('heading', { name: 'Token issued' }).waitFor()
   })
@@ -415,4 +415,8 @@ describeInBrowser('a session of a token with a scope', (browser) => {
 function radiosOf(page: Page, group: string): Promise<readonly string[]> {
   const labels = page.getByRole('group', { name: group })
   return labels.locator('.radio strong, .radio > span:not(:has(strong))').allTextContents()
+}
+
+function presetsOf(page: Page): Promise<readonly string[]> {
+  return page.getByLabel('It may').locator('option').allTextContents()
 }

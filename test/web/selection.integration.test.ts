@@ -133,6 +133,8 @@ describeInBrowser('many files at once', (browser) => {
     const beyond = `[...document.querySelectorAll('.selection-actions .button')]
       .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length`
     expect(await page.evaluate(beyond)).toBe(0)
+    const last = await page.locator('.selection-actions .button').last().boundingBox()
+    expect((last?.x ?? 0) + (last?.width ?? 0)).toBeLessThan(390 - 12)
   })
 
   it('files that are deleted one after another share one message and its undo', async () => {
@@ -230,7 +232,8 @@ describeInBrowser('many files at once', (browser) => {
     await select(page, 'alpha.txt', 'beta.txt', 'gamma.txt')
     const before = ['private', 'users', 'private', 'private', 'private']
     await press(page, 'Share')
-    await page.getByRole('radio', { name: /^Anyone/ }).check()
+    await page.getByText('Advanced').click()
+    await page.getByRole('radio', { name: /^Public/ }).check()
     expect(await violationsIn(page)).toEqual([])
     await page.getByRole('dialog').getByRole('button', { name: 'Change' }).click()
     await page.getByText('Sharing of 3 files was changed.').waitFor()
@@ -245,12 +248,29 @@ describeInBrowser('many files at once', (browser) => {
     await expect.poll(() => statesOf('keep')).toEqual([false, true, false, false, false])
   })
 
-  it('get one link if their names begin as no others do', async () => {
+  it('get a link each, with names as they are', async () => {
     const page = await open()
     await select(page, 'trip - a.jpg', 'trip - b.jpg')
     await press(page, 'Share')
-    await page.getByRole('button', { name: 'One link to all of them' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('button', { name: 'Create 2 links' }).click()
+    const lines = await page.getByLabel('Links', { exact: true }).inputValue()
+    const links = lines.split('\n').map((line) => line.split(': ') as [string, string])
+    expect(links.map(([name]) => name)).toEqual(['trip - a.jpg', 'trip - b.jpg'])
+    for (const [name, address] of links) {
+      const reply = await fetch(address, { headers: { accept: 'application/json' } })
+      expect(await reply.json()).toMatchObject({ files: [{ name }] })
+    }
+    expect(await violationsIn(page)).toEqual([])
+  })
+
+  it('get one link if they are all that is in their folder', async () => {
+    for (const name of ['Trip/a.jpg', 'Trip/b.jpg']) await put(name, 'x')
+    const page = await open()
+    await page.getByRole('button', { name: 'Folder Trip' }).click()
+    await select(page, 'a.jpg', 'b.jpg')
+    await press(page, 'Share')
+    await page.getByText('One link to all of them.').waitFor()
+    await page.getByRole('button', { name: 'Create link' }).click()
     const address = await page.getByLabel('Link', { exact: true }).inputValue()
     const reply = await fetch(address, { headers: { accept: 'application/json' } })
     const { files } = (await reply.json()) as { files: { name: string }[] }

@@ -87,7 +87,7 @@ describeInBrowser('the way of a newcomer', (browser) => {
       .getByText('Not enough space: 1.8 MiB more needed. Up to 1.2 MiB would fit.')
       .waitFor()
     await slowDown(page, 4 * MIB)
-    await page.getByRole('heading', { name: '1 file needs a decision' }).waitFor()
+    await page.getByRole('heading', { name: '1 file was not uploaded' }).waitFor()
     await capacity.getByText('13 MiB of 15 MiB used').waitFor()
     await capacity.getByText('Getting full.').waitFor()
     visited.expectClean()

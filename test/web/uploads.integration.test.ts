@@ -172,6 +172,8 @@ describeInBrowser('uploads', (browser) => {
       .getByText('Not enough space: 400 bytes more needed. Up to 100 bytes would fit.')
       .waitFor()
     await page.getByText('Not enough space for 2 files: 1000 bytes more needed.').waitFor()
+    // Nothing is to be decided about them.
+    await page.getByRole('heading', { name: '2 files were not uploaded' }).waitFor()
     await expect.poll(() => names(page)).toEqual(['old.bin', 'small.bin'])
     await page.getByRole('button', { name: 'Delete old.bin' }).click({ force: true })
     await expect

@@ -98,8 +98,8 @@ describeInBrowser('the pages of another product, in German', (browser) => {
       }),
     )
     await page.getByRole('button', { name: 'a löschen' }).click({ force: true })
-    const toast = page.getByText('Das hat nicht geklappt')
-    expect(await toast.textContent()).toBe('Das hat nicht geklappt: Eine Angabe ist ungültig.')
+    const toast = page.getByText('Eine Angabe ist ungültig.')
+    expect(await toast.textContent()).toBe('Eine Angabe ist ungültig.')
   })
 
   it('are for operators too', async () => {

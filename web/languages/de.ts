@@ -30,10 +30,11 @@ export const messages: Messages = {
   undo: 'Rückgängig',
   retry: 'Erneut versuchen',
   showMore: 'Mehr anzeigen',
+  unit: 'Einheit',
   keyboard: 'Tastenkürzel',
   notLoaded:
     'Ein Teil der Seite konnte nicht geladen werden. Versuche es erneut, oder lade die Seite neu.',
-  failed: (detail) => `Das hat nicht geklappt: ${detail}`,
+  failed: 'Das hat nicht geklappt. Versuche es erneut, oder lade die Seite neu.',
 
   signIn: {
     title: 'Anmelden',
@@ -155,16 +156,6 @@ export const messages: Messages = {
       full: 'Es ist zu wenig Platz.',
       cancelled: 'Du hast es abgebrochen.',
     },
-    share: {
-      who: 'Wer jede davon herunterladen kann',
-      action: 'Ändern',
-      links: 'Links kopieren',
-      copied: 'Links kopiert.',
-      notCopied: 'Dein Browser hat das Kopieren nicht erlaubt.',
-      together: 'Ein Link zu allen',
-      togetherHint: (prefix) =>
-        `Er teilt alle Dateien, deren Namen mit „${prefix}“ beginnen, auch solche, die du später hinzufügst.`,
-    },
     archive: {
       title: 'Herunterladen',
       hint: (most) =>
@@ -221,30 +212,21 @@ export const messages: Messages = {
   limits: {
     title: 'Eingeschränkter Zugriff',
     until: (time) => `bis ${formatTime(time)}`,
+    actions: {
+      read: 'lesen',
+      create: 'neue Dateien hochladen',
+      replace: 'ersetzen',
+      delete: 'löschen',
+      history: 'frühere Versionen',
+      share: 'teilen',
+    },
     unseen: 'Dein Zugriffstoken erlaubt dir nicht, die Dateien zu sehen.',
     shown: (prefix) => `Du siehst nur Dateien, deren Namen mit „${prefix}“ beginnen.`,
     uploaded: (prefix) =>
       `Beginnt der Name einer neuen Datei nicht mit „${prefix}“, wird es ihm vorangestellt.`,
   },
 
-  visibility: {
-    names: { private: 'Nur du', users: 'Konten mit dem Link', public: 'Alle mit dem Link' },
-    explanations: {
-      private: 'Der Link funktioniert nur für dich.',
-      users: 'Sie brauchen außerdem ein Zugriffstoken dieses Dienstes.',
-      public: 'Sie brauchen kein Konto.',
-    },
-  },
-
-  share: {
-    title: 'Teilen',
-    who: 'Wer sie herunterladen kann',
-    link: 'Link',
-    timed: 'Link auf Zeit oder mit Passwort',
-    copy: 'Link kopieren',
-    copied: 'Link kopiert.',
-    notCopied: 'Dein Browser hat das Kopieren nicht erlaubt. Markiere den Link und kopiere ihn.',
-  },
+  visibility: { users: 'Alle Konten', public: 'Öffentlich' },
 
   rename: {
     done: (before) => `„${before}“ wurde umbenannt.`,
@@ -268,8 +250,11 @@ export const messages: Messages = {
 
   history: {
     title: 'Gelöschte und frühere Versionen',
-    of: (name) => `Frühere Versionen von „${name}“`,
     back: 'Alle Dateien',
+  },
+
+  versions: {
+    of: (name) => `Frühere Versionen von „${name}“`,
     empty: 'Nichts wiederherzustellen',
     emptyHint:
       'Wenn dieser Dienst sie aufbewahrt, bleiben ersetzte und gelöschte Dateien hier eine Weile erhalten.',
@@ -325,6 +310,7 @@ export const messages: Messages = {
     },
     count: (count, most) => `${files(count)} von ${formatCount(most)}`,
     parts: 'Zusammensetzung',
+    devices: 'Geräte und Zusammensetzung',
     base: 'In deinem Konto enthalten',
     device: 'Gerät',
     until: (time) => `bis ${formatTime(time)}`,
@@ -340,6 +326,8 @@ export const messages: Messages = {
     finished: (count) => `${files(count)} hochgeladen`,
     needsYou: (count) =>
       `${files(count)} ${form(count, { one: 'wartet', other: 'warten' })} auf dich`,
+    notUploaded: (count) =>
+      `${files(count)} ${form(count, { one: 'wurde', other: 'wurden' })} nicht hochgeladen`,
     rate: (bytesPerSecond, seconds) =>
       `${formatBytes(bytesPerSecond)}/s, noch ${formatDuration(seconds)}`,
     expand: 'Alle Uploads anzeigen',
@@ -419,6 +407,14 @@ export const messages: Messages = {
     },
   },
 
+  notStored: {
+    capacity_exceeded: 'Die ganze Datei ist angekommen, aber es ist zu wenig Platz.',
+    file_count_exceeded:
+      'Die ganze Datei ist angekommen, aber die Höchstzahl an Dateien ist erreicht.',
+    precondition_failed:
+      'Die ganze Datei ist angekommen, aber die vorhandene Datei mit diesem Namen wurde inzwischen geändert.',
+  },
+
   unfinished: {
     title: 'Unvollständige Uploads',
     interrupted: (count) =>
@@ -434,69 +430,102 @@ export const messages: Messages = {
     kept: (time) => `aufbewahrt bis ${formatTime(time)}`,
     receiving: 'Wird woanders hochgeladen',
     arrived: 'Die ganze Datei ist angekommen.',
-    refusals: {
-      capacity_exceeded: 'Die ganze Datei ist angekommen, aber es ist zu wenig Platz.',
-      file_count_exceeded:
-        'Die ganze Datei ist angekommen, aber die Höchstzahl an Dateien ist erreicht.',
-      precondition_failed:
-        'Die ganze Datei ist angekommen, aber die vorhandene Datei mit diesem Namen wurde inzwischen geändert.',
-    },
     retry: (name) => `${name} jetzt speichern`,
     cancel: (name) => `Upload von ${name} abbrechen`,
+  },
+
+  devices: {
+    title: 'Geräte',
+    use: (used, share) =>
+      share === undefined
+        ? `${formatBytes(used)} belegt`
+        : `${formatBytes(used)} von ${formatBytes(share)} belegt`,
+    files,
+    newest: (time) => `neueste ${formatTime(time)}`,
+    show: (name) => `Dateien von ${name}`,
+    shown: (name) => `Dateien von „${name}“`,
+    showAll: 'Alle Dateien anzeigen',
   },
 
   tokens: {
     title: 'Zugriffstoken',
     empty: 'Keine Zugriffstoken.',
-    unnamed: 'Ohne Bezeichnung',
+    unnamed: 'Ohne Namen',
     issue: 'Token ausstellen',
     issueAction: 'Ausstellen',
-    label: 'Bezeichnung (optional)',
-    labelHint: 'Zum Beispiel das Gerät, das es benutzt.',
-    permits: 'Erlaubt',
-    inherited: 'So viel wie dein eigenes Zugriffstoken',
+    connect: 'Gerät verbinden',
+    valid: 'Geräte und Programme',
+    hint: 'Gib jedem Gerät und jedem Programm ein eigenes Token, das nur erlaubt, was nötig ist.',
+    what: 'Was verbindest du?',
+    program: 'Ein anderes Programm',
+    programHint: 'Eine App, ein Skript oder ein Gerät, das nicht zu deinem Konto gehört.',
+    noDevices:
+      'Dein Konto hat keine Geräte. Der Betreiber dieses Dienstes fügt sie hinzu; ein Programm braucht keines.',
+    name: 'Name',
+    nameHint: 'Zum Beispiel Sicherung vom Laptop',
+    permits: 'Es darf',
+    inherited: ['So viel tun wie dein eigenes Zugriffstoken', ''],
     presets: {
-      all: ['Alles', 'Auch Dateien zu teilen und weitere Token auszustellen.'],
-      camera: [
-        'Neue Dateien hochladen',
-        'Für eine Kamera: Sie kann nichts sehen, ersetzen oder löschen.',
+      send: [
+        'Dateien senden',
+        'Es legt Dateien in seinen eigenen Ordner und sieht nur diese. Es löscht keine.',
       ],
+      camera: ['Neue Dateien hochladen', 'Es kann nichts sehen, ersetzen oder löschen.'],
       read: ['Dateien lesen', 'Herunterladen und auflisten.'],
       sync: [
         'Dateien lesen, hochladen, ersetzen und löschen',
         'Für ein Programm, das einen Ordner abgleicht.',
       ],
+      all: ['Alles', 'Auch Dateien teilen und weitere Token ausstellen.'],
     },
-    prefix: 'Nur Dateinamen, die so beginnen (optional)',
-    prefixHint: 'Zum Beispiel kamera-17/',
-    evicts: 'Platz schaffen, wenn der Speicher voll ist',
-    evictsHint:
-      'Für jede neue Datei werden die ältesten mit diesen Namen gelöscht. So hört eine Kamera nie auf.',
+    folder: 'Sein Ordner',
+    folderHint: 'Außerhalb dieses Ordners erreicht es nichts.',
+    everywhere: 'Ohne Ordner erreicht es alle Dateien.',
+    folderName: 'gerät',
+    folderInvalid:
+      'Ein Ordner darf höchstens 255 Bytes lang sein. Er darf weder \\ enthalten noch „.“ oder „..“ heißen.',
+    whenFull: 'Wenn kein Platz mehr ist',
+    full: {
+      refuse: 'Neue Dateien ablehnen',
+      evict_oldest: 'Älteste Dateien seines Ordners löschen',
+    },
     evicting: 'schafft Platz, wenn er voll ist',
-    actions: {
-      read: 'lesen',
-      create: 'neue Dateien hochladen',
-      replace: 'ersetzen',
-      delete: 'löschen',
-      history: 'frühere Versionen',
-      share: 'teilen',
-    },
+    inFolder: (folder) => `Ordner „${folder}“`,
     within: (prefix) => `Namen, die mit „${prefix}“ beginnen`,
-    ofDevice: (id) => `Gerät ${id}`,
+    ofDevice: (name) => `Gerät ${name}`,
     everything: 'alles',
-    term: 'Gültigkeit',
+    term: 'Gültig',
     days: (days) =>
       days === 0
         ? 'Bis zum Widerruf'
         : days === 365
           ? '1 Jahr'
           : `${days} ${form(days, { one: 'Tag', other: 'Tage' })}`,
+    atMost: (end) => `Längstens bis ${formatTime(new Date(end).toISOString())}`,
+    refusals: {
+      scope_insufficient: 'Dein eigenes Zugriffstoken erlaubt das nicht.',
+      access_token_limit_exceeded:
+        'Du hast die Höchstzahl an Zugriffstoken. Widerrufe zuerst eines.',
+      not_found: 'Dieses Gerät gehört nicht mehr zu deinem Konto.',
+    },
     issued: 'Token ausgestellt',
     once: 'Kopiere es oder scanne den Code jetzt. Es wird nicht noch einmal angezeigt.',
+    address: 'Adresse',
+    copyAddress: 'Adresse kopieren',
+    addressCopied: 'Adresse kopiert.',
     code: 'QR-Code des Tokens',
+    codeWithAddress: 'QR-Code mit Adresse und Token',
+    command: {
+      create: 'Eine erste Datei im Terminal hochladen',
+      read: 'Die Dateien im Terminal auflisten',
+    },
+    windows: 'Unter Windows (PowerShell)',
+    copyCommand: 'Befehl kopieren',
+    commandCopied: 'Befehl kopiert.',
     copy: 'Token kopieren',
     copied: 'Token kopiert.',
-    notCopied: 'Dein Browser hat das Kopieren nicht erlaubt. Markiere das Token und kopiere es.',
+    notCopied: 'Dein Browser hat das Kopieren nicht erlaubt. Markiere den Text und kopiere ihn.',
+    done: 'Fertig',
     since: (time) => `ausgestellt ${time}`,
     until: (time) => `gültig bis ${time}`,
     expired: (time) => `abgelaufen ${time}`,
@@ -515,52 +544,125 @@ export const messages: Messages = {
     title: 'Links für Personen ohne Konto',
     empty: 'Keine Links.',
     unnamed: 'Ohne Titel',
-    create: 'Link erstellen',
-    createAction: 'Erstellen',
-    kind: 'Was er tut',
-    kinds: {
-      download: ['Dateien teilen', 'Wer den Link hat, kann sie herunterladen.'],
-      drop: [
-        'Dateien empfangen',
-        'Wer den Link hat, kann dir Dateien senden und sieht keine von deinen.',
-      ],
-    },
-    name: 'Datei',
-    prefix: 'Nur Dateinamen, die so beginnen (optional)',
-    prefixHint:
-      'Für einen Ordner seinen Namen und / tippen. Besucher sehen es nur als Namen des Ordners in einem Archiv.',
-    dropPrefix: 'Den Namen neuer Dateien voranstellen (optional)',
-    becomes: (prefix) => `Aus „foto.jpg“ wird „${prefix}foto.jpg“.`,
-    label: 'Titel (optional)',
-    labelHint: 'Besucher sehen ihn.',
-    password: 'Passwort (optional)',
-    passwordHint: 'Teile es auf einem anderen Weg mit als den Link.',
-    uses: 'Anzahl der Nutzungen (optional)',
-    usesHint: 'Downloads oder empfangene Dateien. Danach endet der Link.',
-    term: 'Gültigkeit',
-    days: (days) =>
-      days === 0 ? 'Bis zum Widerruf' : `${days} ${form(days, { one: 'Tag', other: 'Tage' })}`,
-    created: 'Link erstellt',
-    once: 'Kopiere ihn jetzt. Er wird nicht noch einmal angezeigt.',
-    link: 'Link',
-    copy: 'Link kopieren',
-    copied: 'Link kopiert.',
-    notCopied: 'Dein Browser hat das Kopieren nicht erlaubt. Markiere den Link und kopiere ihn.',
     gives: (name) => `teilt „${name}“`,
     givesAll: (prefix) =>
-      prefix === '' ? 'teilt alle Dateien' : `teilt Namen, die mit „${prefix}“ beginnen`,
-    takes: (prefix) => (prefix === '' ? 'empfängt Dateien' : `empfängt Dateien als „${prefix}…“`),
+      prefix === ''
+        ? 'teilt alle Dateien'
+        : prefix.endsWith('/')
+          ? `teilt den Ordner „${prefix.slice(0, -1)}“`
+          : `teilt Namen, die mit „${prefix}“ beginnen`,
+    takes: (prefix) =>
+      prefix === ''
+        ? 'empfängt Dateien'
+        : prefix.endsWith('/')
+          ? `empfängt Dateien in „${prefix.slice(0, -1)}“`
+          : `empfängt Dateien als „${prefix}…“`,
     withPassword: 'mit Passwort',
     since: (time) => `erstellt ${time}`,
     until: (time) => `gültig bis ${time}`,
     expired: (time) => `abgelaufen ${time}`,
     forEver: 'gültig bis zum Widerruf',
     left: (uses) => (uses === 0 ? 'aufgebraucht' : `noch ${counted(uses, 'Nutzung', 'Nutzungen')}`),
+    receivedFiles: (count, most) => `${formatCount(count)} von ${files(most)} empfangen`,
+    receivedBytes: (bytes, most) => `${formatBytes(bytes)} von ${formatBytes(most)} empfangen`,
+    edit: 'Bearbeiten',
+    editNamed: (label) => `Link ${label} bearbeiten`,
     revoke: 'Widerrufen',
     revokeNamed: (label) => `Link ${label} widerrufen`,
     revokeTitle: 'Diesen Link widerrufen?',
     revokeText:
       'Niemand kann ihn mehr benutzen. Empfangene Dateien bleiben. Das lässt sich nicht rückgängig machen.',
+  },
+
+  sharing: {
+    title: 'Teilen',
+    create: (count) =>
+      count === 1 ? 'Link erstellen' : `${counted(count, 'Link', 'Links')} erstellen`,
+    createTitle: 'Link erstellen',
+    createAction: 'Erstellen',
+    another: 'Weiteren Link erstellen',
+    hint: {
+      file: 'Wer den Link hat, kann diese Datei herunterladen, auch ohne Konto.',
+      folder:
+        'Wer den Link hat, kann herunterladen, was in diesem Ordner ist, auch was du später hinzufügst.',
+      many: 'Für jede Datei und jeden Ordner ein Link. Wer ihn hat, kann sie herunterladen.',
+      together:
+        'Ein Link zu allen. Wer ihn hat, kann sie herunterladen, auch was du ihrem Ordner später hinzufügst.',
+      tooMany: (most) =>
+        `Um mehr als ${files(most)} zu teilen, verschiebe sie in einen Ordner und teile ihn.`,
+    },
+    kind: 'Was andere können',
+    kinds: {
+      download: ['Herunterladen', 'Wer den Link hat, kann die Dateien herunterladen.'],
+      drop: [
+        'Dir Dateien senden',
+        'Wer den Link hat, kann Dateien senden und sieht keine von deinen.',
+      ],
+    },
+    folder: 'Ordner (optional)',
+    folderHints: {
+      download: 'Zum Beispiel Reise. Ohne Ordner gilt der Link für alle Dateien.',
+      drop: 'Zum Beispiel Party. Was andere senden, kommt dort an.',
+    },
+    term: 'Endet nach',
+    days: (days) => (days === 0 ? 'Nie' : counted(days, 'Tag', 'Tagen')),
+    unchanged: (end) => (end === null ? 'Nie' : `Unverändert: ${formatTime(end)}`),
+    options: 'Passwort und mehr',
+    password: 'Passwort (optional)',
+    newPassword: 'Neues Passwort (optional)',
+    passwordHint: 'Teile es auf einem anderen Weg mit als den Link.',
+    passwordKept: 'Ohne ein neues bleibt das Passwort, wie es ist.',
+    removePassword: 'Kein Passwort',
+    removePasswordHint: 'Dann genügt der Link allein.',
+    label: 'Titel (optional)',
+    labelHint: 'Besucher sehen ihn.',
+    uses: 'Höchstens Downloads (optional)',
+    usesHint: 'Danach endet der Link. Besucher sehen keine Vorschau, denn sie würde mitzählen.',
+    usesTaken: (used) => `${formatCount(used)} genutzt.`,
+    maxFiles: 'Höchstens Dateien',
+    maxBytes: 'Höchstens Speicherplatz',
+    usual: 'Bleibt das Feld leer, gilt die übliche Grenze dieses Dienstes.',
+    aboveUsual: (field) =>
+      `„${field}“: Dieser Dienst erlaubt einem Link weniger. Lass das Feld leer für die übliche Grenze.`,
+    received: (count) => `${files(count)} empfangen.`,
+    receivedBytes: (bytes) => `${formatBytes(bytes)} empfangen.`,
+    notAmount: 'Gib eine Zahl größer als 0 ein.',
+    made: (count) =>
+      count === 1 ? 'Link erstellt' : `${counted(count, 'Link', 'Links')} erstellt`,
+    once: 'Kopiere ihn jetzt. Er wird nicht noch einmal angezeigt.',
+    onceMany: 'Kopiere sie jetzt. Sie werden nicht noch einmal angezeigt.',
+    link: 'Link',
+    links: 'Links',
+    copy: 'Link kopieren',
+    copyAll: 'Links kopieren',
+    copied: 'Kopiert.',
+    notCopied: 'Dein Browser hat das Kopieren nicht erlaubt. Markiere den Text und kopiere ihn.',
+    code: 'QR-Code des Links',
+    showCode: 'Als QR-Code zeigen',
+    partly: (made, all) =>
+      `Nur ${formatCount(made)} von ${counted(all, 'Link', 'Links')} wurden erstellt.`,
+    existing: { file: 'Links zu dieser Datei', folder: 'Links zu diesem Ordner' },
+    editTitle: 'Link bearbeiten',
+    save: 'Speichern',
+    renew: 'Neue Adresse …',
+    renewTitle: 'Diesem Link eine neue Adresse geben?',
+    renewText:
+      'Die alte Adresse funktioniert sofort nicht mehr, bei niemandem. Für die neue gilt dasselbe wie für die alte.',
+    renewAction: 'Neue Adresse',
+    advanced: 'Erweitert: Wer sie ohne Link sieht',
+    who: 'Wer sie ohne Link sieht',
+    whoMany: 'Wer jede davon ohne Link sieht',
+    visibilities: {
+      private: ['Nur du', 'Links, die du erstellt hast, funktionieren trotzdem.'],
+      users: ['Alle Konten dieses Dienstes', 'Sie finden sie in deiner Liste.'],
+      public: [
+        'Öffentlich: jeder findet sie in deiner Liste',
+        'Dazu braucht man weder Konto noch Link, nur deinen Namen.',
+      ],
+    },
+    change: 'Ändern',
+    address: 'Adresse',
+    addresses: 'Adressen kopieren',
   },
 
   visit: {
@@ -584,26 +686,27 @@ export const messages: Messages = {
       drop: 'Deine Dateien gehen an die Person, die diesen Link erstellt hat. Niemand sonst mit dem Link sieht sie.',
     },
     until: (time) => `Der Link gilt bis ${time}.`,
-    left: {
-      download: (uses) =>
-        form(uses, {
-          one: 'Noch ein Download ist möglich.',
-          other: `Noch ${formatCount(uses)} Downloads sind möglich.`,
-        }),
-      drop: (uses) =>
-        uses === 0
-          ? 'Er nimmt keine Dateien mehr an.'
-          : form(uses, {
-              one: 'Er nimmt noch eine Datei an.',
-              other: `Er nimmt noch ${formatCount(uses)} Dateien an.`,
-            }),
+    downloadsLeft: (uses) =>
+      form(uses, {
+        one: 'Noch ein Download ist möglich.',
+        other: `Noch ${formatCount(uses)} Downloads sind möglich.`,
+      }),
+    takes: (count, size) => {
+      const more = count === null ? 'Dateien' : `noch ${count === 1 ? 'eine Datei' : files(count)}`
+      const together = count === 1 ? '' : 'zusammen '
+      return `Er nimmt ${more} an${size === '' ? '' : `, ${together}höchstens ${size}`}.`
     },
+    full: 'Er nimmt keine Dateien mehr an.',
+    fullHint:
+      'Dieser Link nimmt keine Dateien mehr an. Bitte um einen neuen, wo du ihn bekommen hast.',
     empty: 'Hier sind gerade keine Dateien.',
     inFolder: (count, size) => (count === 0 ? 'leer' : `${files(count)}, ${size}`),
     all: (size) => (size === '' ? 'Alle herunterladen' : `Alle herunterladen (${size})`),
     tooMany: 'Das sind zu viele Dateien für ein Archiv. Lade sie einzeln herunter.',
     preview: 'Vorschau',
     previewNamed: (name) => `Vorschau von ${name}`,
+    previous: 'Voriges Foto',
+    next: 'Nächstes Foto',
     notShown: 'Dein Browser kann diese Datei nicht anzeigen. Lade sie stattdessen herunter.',
     choose: 'Dateien auswählen',
     chooseFolder: 'Ordner auswählen',
@@ -621,6 +724,7 @@ export const messages: Messages = {
       file_exists:
         'Eine Datei mit diesem Namen wurde schon gesendet. Benenne deine um, um sie auch zu senden.',
       capacity_exceeded: 'Für diese Datei ist kein Platz.',
+      link_limit_exceeded: 'Der Link nimmt keine weiteren Dateien an, oder keine so große.',
       file_too_large: 'Diese Datei ist zu groß.',
       invalid_file_name: 'Dieser Dateiname wird nicht angenommen. Benenne die Datei um.',
       not_found: 'Der Link ist nicht mehr gültig.',
@@ -643,12 +747,7 @@ export const messages: Messages = {
     action: 'Speichern',
   },
 
-  access: {
-    title: 'Links und Geräte',
-    hint: 'Gib jedem Gerät und jedem Programm ein eigenes Token, das nur erlaubt, was nötig ist.',
-    valid: 'Geräte und Programme',
-    connect: 'Gerät verbinden',
-  },
+  access: 'Links und Geräte',
 
   operator: {
     title: 'Verwaltung',
@@ -748,7 +847,8 @@ export const messages: Messages = {
         'Seine Token funktionieren nicht mehr und seine geteilten Dateien sind verborgen, bis du es entsperrst. Nichts wird gelöscht.',
       activate: 'Entsperren',
       activateTitle: 'Dieses Konto entsperren?',
-      activateText: 'Seine Token und geteilten Links funktionieren wieder.',
+      activateText:
+        'Seine Token und geteilten Links funktionieren wieder, außer denen, die mit JWTs gemacht wurden.',
       remove: 'Konto löschen',
       removeTitle: 'Dieses Konto löschen?',
       removeText: (count) =>
@@ -756,8 +856,6 @@ export const messages: Messages = {
       confirm: (userId) => `Zum Bestätigen ${userId} eingeben`,
       removed: (userId) => `„${userId}“ wird gelöscht.`,
     },
-
-    forms: { unit: 'Einheit' },
 
     devices: {
       title: 'Geräte',
@@ -769,7 +867,22 @@ export const messages: Messages = {
       model: 'Modell (optional)',
       bytes: 'Speicherplatz (optional)',
       bytesHint: 'Leer: der Standard für dieses Modell.',
-      since: (time) => `seit ${time}`,
+      label: 'Name (optional)',
+      labelHint: 'Wie es genannt wird.',
+      share: 'Es darf speichern',
+      shares: {
+        default: 'Wie der Dienst eingestellt ist',
+        all: 'So viel das Konto hat',
+        own: 'So viel es selbst beiträgt',
+        fixed: 'Eine feste Größe',
+      },
+      shareHint: 'Hat es schon mehr, speichert es nur nichts mehr dazu.',
+      fixed: 'Größe',
+      adds: (bytes) => `+${bytes}`,
+      change: 'Ändern',
+      changeNamed: (deviceId) => `${deviceId} ändern`,
+      changeTitle: 'Dieses Gerät ändern',
+      changeAction: 'Speichern',
       remove: 'Entfernen',
       removeNamed: (deviceId) => `${deviceId} entfernen`,
       removeTitle: 'Dieses Gerät entfernen?',
@@ -897,6 +1010,8 @@ export const messages: Messages = {
     empty: 'Noch wurde nichts getan.',
     commandLine: 'Kommandozeile',
     files: (count) => `Dateien: ${formatCount(count)}`,
+    share: (size) => `Anteil: ${size}`,
+    shares: { all: 'das ganze Konto', own: 'was es beiträgt' },
     actions: {
       'user.create': 'Konto angelegt',
       'user.set_status': 'Status gesetzt',
@@ -912,6 +1027,7 @@ export const messages: Messages = {
       'files.archive': 'Dateien heruntergeladen',
       'file.delete': 'Datei gelöscht',
       'history.restore': 'Datei wiederhergestellt',
+      'link.update': 'Link geändert',
       'link.revoke': 'Link widerrufen',
       'webhook.retry': 'Ereignis erneut gesendet',
       'webhook.discard': 'Ereignis verworfen',
@@ -919,6 +1035,8 @@ export const messages: Messages = {
       'session.close': 'Betreiber abgemeldet',
     },
   },
+
+  invalidValue: (parameter) => `Der Wert von „${parameter}“ ist ungültig.`,
 
   problems: {
     format_error: 'Der Dienst konnte die Anfrage nicht lesen.',
@@ -936,7 +1054,8 @@ export const messages: Messages = {
       'Die Höchstzahl an Zugriffstoken ist erreicht. Widerrufe zuerst welche.',
     capacity_exceeded: 'Es ist zu wenig Platz.',
     file_count_exceeded: 'Die Höchstzahl an Dateien ist erreicht.',
-    link_limit_exceeded: 'Die Höchstzahl an Links ist erreicht. Widerrufe zuerst welche.',
+    link_limit_exceeded: 'Der Link nimmt keine weiteren Dateien an, oder nicht so große.',
+    link_count_exceeded: 'Die Höchstzahl an Links ist erreicht. Widerrufe zuerst welche.',
     link_password_invalid: 'Das ist nicht das Passwort des Links.',
     user_suspended: 'Dieses Konto ist gesperrt.',
     cross_site_request: 'Die Anfrage kam von einer anderen Website und wurde abgelehnt.',

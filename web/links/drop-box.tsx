@@ -4,24 +4,26 @@ import { gatherDropped, takePicked } from '../shared/gathered-files.ts'
 import { Icon } from '../shared/icon.tsx'
 import { DropRows, isDone } from './drop-rows.tsx'
 import { createDrops } from './drops.ts'
-import type { Visit } from './visit.ts'
+import { isFull, takenBy } from './drop-limits.ts'
+import type { OpenLink, Visit } from './visit.ts'
 import { words } from './words.ts'
 
 export interface DropBoxProps {
   readonly visit: Visit
-  /** How many more files it takes, if that is limited. */
-  readonly left: number | null
+  readonly link: OpenLink
 }
 
 /** Takes files and folders, dropped or chosen, and shows how far each is. */
-export function DropBox({ visit, left }: DropBoxProps) {
+export function DropBox({ visit, link }: DropBoxProps) {
+  const { files, bytes } = takenBy(link)
+  const isLimited = files !== null || bytes !== null
   const drops = useMemo(() => createDrops(visit), [visit])
   const items = drops.items.value
   const isActive = items.some(({ state }) => ACTIVE.has(state.kind))
   const sent = items.filter(isDone).length
   useEffect(() => {
-    if (sent > 0 && left !== null) void visit.recount()
-  }, [sent])
+    if (isLimited && items.length > 0) void visit.recount()
+  }, [sent, isActive])
   useEffect(() => {
     if (!isActive) return undefined
     const warn = (event: BeforeUnloadEvent): void => event.preventDefault()
@@ -30,7 +32,7 @@ export function DropBox({ visit, left }: DropBoxProps) {
   }, [isActive])
   return (
     <>
-      {left !== 0 && <DropField onTaken={drops.add} />}
+      {isFull(link) ? <FullBox /> : <DropField onTaken={drops.add} />}
       {items.length > 0 && <DropRows drops={drops} />}
       <p class="said" role="status">
         {items.length > 0 && !isActive ? words.allSent(sent) : ''}
@@ -40,6 +42,24 @@ export function DropBox({ visit, left }: DropBoxProps) {
 }
 
 const ACTIVE: ReadonlySet<string> = new Set(['waiting', 'sending', 'paused'])
+
+/** Takes nothing that is dropped: the browser would leave the page and open it. */
+function FullBox() {
+  useEffect(
+    () =>
+      onDrag(
+        () => undefined,
+        () => undefined,
+      ),
+    [],
+  )
+  return (
+    <p class="notice">
+      <Icon name="lock" />
+      <span>{words.fullHint}</span>
+    </p>
+  )
+}
 
 function DropField({ onTaken }: { readonly onTaken: (files: readonly GatheredFile[]) => void }) {
   const [isOver, setOver] = useState(false)
@@ -55,7 +75,7 @@ function DropField({ onTaken }: { readonly onTaken: (files: readonly GatheredFil
         <input
           {...common}
           class="unseen"
-          onChange={(event) => onTaken(takePicked(event.currentTarget))}
+          onChange={(event) => void takePicked(event.currentTarget).then(onTaken)}
         />
       </label>
       <button type="button" class="button" onClick={() => folder.current?.click()}>
@@ -70,7 +90,7 @@ function DropField({ onTaken }: { readonly onTaken: (files: readonly GatheredFil
         }}
         hidden
         data-picker="folder"
-        onChange={(event) => onTaken(takePicked(event.currentTarget))}
+        onChange={(event) => void takePicked(event.currentTarget).then(onTaken)}
       />
     </>
   )

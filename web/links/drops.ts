@@ -7,6 +7,7 @@ import { childOf, isMarker } from '../shared/folder.ts'
 import { type GatheredFile, gatheredName } from '../shared/gathered-file.ts'
 import { failureOf } from '../shared/error-message.ts'
 import type { SentDrop } from './resumable-drop.ts'
+import { takenBy } from './drop-limits.ts'
 import type { Visit } from './visit.ts'
 import { words } from './words.ts'
 
@@ -68,6 +69,15 @@ export function createDrops(visit: Visit): Drops {
     }
   }
 
+  function refuse(id: number, text: string): void {
+    change(id, { sent: 0, state: { kind: 'refused', text } })
+  }
+
+  function bytesLeft(): number {
+    const { value } = visit.state
+    return (value.kind === 'open' ? takenBy(value.link).bytes : null) ?? Infinity
+  }
+
   function waiting(): Drop | undefined {
     return items.value.find(({ state }) => state.kind === 'waiting')
   }
@@ -75,6 +85,8 @@ export function createDrops(visit: Visit): Drops {
   async function send({ id, name, size }: Drop): Promise<void> {
     const content = contents.get(id)
     if (content === undefined) return
+    // The service would refuse it only when that much of it has arrived.
+    if (size > bytesLeft()) return refuse(id, words.refusals.link_limit_exceeded)
     const done = (): void => {
       change(id, { sent: size, state: { kind: 'done' } })
       contents.delete(id)
@@ -99,7 +111,7 @@ export function createDrops(visit: Visit): Drops {
     } catch (error) {
       // Of a folder that is there, nothing is missing.
       if (isMarker(name) && isProblem(error, 'file_exists')) done()
-      else change(id, { sent: 0, state: { kind: 'refused', text: wordOf(error, hasLostAnswer) } })
+      else refuse(id, wordOf(error, hasLostAnswer))
     }
   }
 

@@ -20,18 +20,16 @@ export const visitEnglish = {
     drop: 'Your files go to the person who made this link. Nobody else with the link sees them.',
   },
   until: (time: string) => `The link is valid until ${time}.`,
-  left: {
-    download: (uses: number) =>
-      uses === 1
-        ? 'One more download is possible.'
-        : `${formatCount(uses)} downloads are possible.`,
-    drop: (uses: number) =>
-      uses === 0
-        ? 'It takes no more files.'
-        : uses === 1
-          ? 'It takes one more file.'
-          : `It takes ${formatCount(uses)} more files.`,
+  downloadsLeft: (uses: number) =>
+    uses === 1 ? 'One more download is possible.' : `${formatCount(uses)} downloads are possible.`,
+  /** Of a drop link; `null` and an empty size for no limit. The size is that of all files together. */
+  takes: (files: number | null, size: string) => {
+    const more = files === null ? 'files' : `up to ${formatCount(files)} more files`
+    const bound = size === '' ? '' : files === 1 ? `, ${size} at most` : `, ${size} in all`
+    return `It takes ${files === 1 ? 'one more file' : more}${bound}.`
   },
+  full: 'It takes no more files.',
+  fullHint: 'This link takes no more files. Ask the person who sent it for a new one.',
   empty: 'There are no files here now.',
   /** `size` is of all files in the folder and below. */
   inFolder: (count: number, size: string) =>
@@ -41,6 +39,8 @@ export const visitEnglish = {
   tooMany: 'These are too many files for one archive. Download them one by one.',
   preview: 'Preview',
   previewNamed: (name: string) => `Preview ${name}`,
+  previous: 'Previous photo',
+  next: 'Next photo',
   notShown: 'Your browser cannot show this file. Download it instead.',
   choose: 'Choose files',
   chooseFolder: 'Choose a folder',
@@ -59,6 +59,7 @@ export const visitEnglish = {
   refusals: {
     file_exists: 'A file with this name was already sent. Rename yours to send it too.',
     capacity_exceeded: 'There is no room for this file.',
+    link_limit_exceeded: 'The link takes no more files, or not one of this size.',
     file_too_large: 'This file is too large.',
     invalid_file_name: 'This file name is not accepted. Rename the file.',
     not_found: 'The link has ended.',

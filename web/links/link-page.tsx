@@ -1,12 +1,14 @@
+import './visit.css'
 import { useEffect, useState } from 'preact/hooks'
-import { formatTime } from '../shared/format.ts'
+import { formatBytes, formatTime } from '../shared/format.ts'
 import { OutageBanner } from '../shared/outage-banner.tsx'
 import { ProblemNotice } from '../shared/problem-notice.tsx'
 import { ProductLinks, ProductName } from '../shared/product.tsx'
 import { visibleText } from '../shared/visible-text.ts'
 import { messages } from '../messages.ts'
-import { DropBox } from './drop-box.tsx'
+import { isFull, takenBy } from './drop-limits.ts'
 import { LinkedFiles } from './linked-files.tsx'
+import { useLoaded } from './use-loaded.ts'
 import type { OpenLink, Visit } from './visit.ts'
 import { words } from './words.ts'
 
@@ -101,7 +103,8 @@ function Password({ visit, problem }: PasswordProps) {
 }
 
 function Open({ visit, link }: { readonly visit: Visit; readonly link: OpenLink }) {
-  const { kind, label, expires_at: end, uses_left: left } = link
+  const { kind, label, expires_at: end } = link
+  const DropBox = useLoaded(kind === 'drop', async () => (await import('./drop-box.tsx')).DropBox)
   const title = label === '' ? words.titles[kind] : visibleText(label)
   useEffect(() => {
     document.title = title
@@ -113,17 +116,13 @@ function Open({ visit, link }: { readonly visit: Visit; readonly link: OpenLink 
           <ProductName />
           <h1>{title}</h1>
           <p class="quiet">
-            {[
-              words.hints[kind],
-              end === null ? '' : words.until(formatTime(end)),
-              left === null ? '' : words.left[kind](left),
-            ]
+            {[words.hints[kind], end === null ? '' : words.until(formatTime(end)), leftOf(link)]
               .filter(Boolean)
               .join(' ')}
           </p>
         </header>
         {kind === 'drop' ? (
-          <DropBox visit={visit} left={left} />
+          DropBox !== undefined && <DropBox visit={visit} link={link} />
         ) : (
           <LinkedFiles visit={visit} link={link} />
         )}
@@ -131,4 +130,14 @@ function Open({ visit, link }: { readonly visit: Visit; readonly link: OpenLink 
       <ProductLinks />
     </div>
   )
+}
+
+function leftOf(link: OpenLink): string {
+  if (link.kind === 'download')
+    return link.uses_left === null ? '' : words.downloadsLeft(link.uses_left)
+  const { files, bytes } = takenBy(link)
+  if (isFull(link)) return words.full
+  return files === null && bytes === null
+    ? ''
+    : words.takes(files, bytes === null ? '' : formatBytes(bytes))
 }

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { mayHaveThumbnail } from '../shared/thumbnails/may-have-thumbnail.ts'
 import { kindOf } from '../shared/file-kind.ts'
 import { firstClick } from '../shared/first-click.ts'
 import { formatBytes } from '../shared/format.ts'
@@ -7,7 +8,8 @@ import { KindIcon } from '../shared/kind-icon.tsx'
 import { messages } from '../messages.ts'
 import { DownloadAll } from './download-all.tsx'
 import { FolderBar } from './folder-bar.tsx'
-import { Preview, previewOf } from './preview.tsx'
+import { shownAs } from './shown-as.ts'
+import { useLoaded } from './use-loaded.ts'
 import { MoreButton } from './more-button.tsx'
 import {
   type FolderContents,
@@ -34,37 +36,50 @@ export function LinkedFiles({ visit, link }: LinkedFilesProps) {
   const isWhole = next === null
   const isLimited = left !== null
   const [previewed, setPreviewed] = useState<LinkedFile>()
+  const Preview = useLoaded(
+    previewed !== undefined,
+    async () => (await import('./preview.tsx')).Preview,
+  )
   const [most, setMost] = useState(STEP)
-  const parts = useMemo(() => partsOf(folderContents(files, folder)), [files, folder])
+  const contents = useMemo(() => folderContents(files, folder), [files, folder])
+  const photos = useMemo(() => contents.files.filter(({ file }) => isPhoto(file)), [contents])
+  // A preview would take a use.
+  const hasGrid = photos.length > 0 && !isLimited
+  const Grid = useLoaded(hasGrid, async () => (await import('./photo-grid.tsx')).PhotoGrid)
+  const parts = useMemo(() => partsOf(contents, Grid !== undefined), [contents, Grid])
   useEffect(() => setMost(STEP), [folder])
   // It may have been the last use.
   const onDownload = useCallback((): void => {
     if (isLimited) setTimeout(() => void visit.recount(), RECOUNT_MS)
   }, [isLimited])
   if (files.length === 0 && isWhole) return <p class="visit-empty quiet">{words.empty}</p>
-  const [first] = parts[0] ?? []
-  const hasFolders = folder !== '' || (first !== undefined && 'count' in first)
-  const isAll = most >= parts.length * STEP
+  const hasFolders = folder !== '' || contents.folders.length > 0
+  const shown = firstParts(parts, most)
+  const isAll = shown.length === parts.length
   return (
     <>
       {(files.length > 1 || !isWhole) && (left === null || files.length <= left) && (
         <DownloadAll visit={visit} link={link} onDownload={onDownload} />
       )}
       {hasFolders && <FolderBar visit={visit} />}
-      {first === undefined && <p class="quiet">{isWhole ? words.empty : messages.files.loading}</p>}
+      {parts.length === 0 && <p class="quiet">{isWhole ? words.empty : messages.files.loading}</p>}
       <div>
-        {parts.slice(0, most / STEP).map((entries, at) => (
-          <Part
-            key={at}
-            visit={visit}
-            entries={entries}
-            isWhole={isWhole}
-            isOnly={files.length === 1}
-            isLimited={isLimited}
-            onPreview={setPreviewed}
-            onDownload={onDownload}
-          />
-        ))}
+        {shown.map((part, at) =>
+          part.isGrid && Grid !== undefined ? (
+            <Grid key={at} visit={visit} photos={part.entries} onPreview={setPreviewed} />
+          ) : (
+            <Part
+              key={at}
+              visit={visit}
+              entries={part.entries}
+              isWhole={isWhole}
+              isOnly={files.length === 1}
+              isLimited={isLimited}
+              onPreview={setPreviewed}
+              onDownload={onDownload}
+            />
+          ),
+        )}
       </div>
       {(!isAll || visit.isCut.value) && (
         <MoreButton
@@ -74,20 +89,58 @@ export function LinkedFiles({ visit, link }: LinkedFilesProps) {
           }}
         />
       )}
-      {previewed !== undefined && (
-        <Preview visit={visit} file={previewed} onClose={() => setPreviewed(undefined)} />
+      {previewed !== undefined && Preview !== undefined && (
+        <Preview
+          visit={visit}
+          file={previewed}
+          photos={photos}
+          onShow={setPreviewed}
+          onClose={() => setPreviewed(undefined)}
+        />
       )}
     </>
   )
 }
 
-type Entry = LinkedFolder | FolderContents['files'][number]
+type ShownFile = FolderContents['files'][number]
 
-function partsOf({ folders, files }: FolderContents): readonly (readonly Entry[])[] {
-  const entries = [...folders, ...files]
+type Entry = LinkedFolder | ShownFile
+
+type EntryPart =
+  | { readonly isGrid: false; readonly entries: readonly Entry[] }
+  | { readonly isGrid: true; readonly entries: readonly ShownFile[] }
+
+/** The folders, the photos if they are shown as a grid, and the files. */
+function partsOf({ folders, files }: FolderContents, hasGrid: boolean): readonly EntryPart[] {
+  const isTile = ({ file }: ShownFile): boolean => hasGrid && isPhoto(file)
+  const photos = files.filter(isTile)
+  if (photos.length === 0) return rowsOf([...folders, ...files])
+  const tiles = chunksOf(photos).map((entries) => ({ isGrid: true, entries }) as const)
+  return [...rowsOf(folders), ...tiles, ...rowsOf(files.filter((file) => !isTile(file)))]
+}
+
+function rowsOf(entries: readonly Entry[]): readonly EntryPart[] {
+  return chunksOf(entries).map((chunk) => ({ isGrid: false, entries: chunk }))
+}
+
+/** As many parts as it takes for so many entries. */
+function firstParts(parts: readonly EntryPart[], most: number): readonly EntryPart[] {
+  let before = 0
+  return parts.filter(({ entries }) => {
+    const isShown = before < most
+    before += entries.length
+    return isShown
+  })
+}
+
+function chunksOf<T>(entries: readonly T[]): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(entries.length / STEP) }, (_, at) =>
     entries.slice(at * STEP, (at + 1) * STEP),
   )
+}
+
+function isPhoto(file: LinkedFile): boolean {
+  return shownAs(file) === 'image' && mayHaveThumbnail(file)
 }
 
 interface PartProps extends FileEntriesProps {
@@ -169,14 +222,22 @@ interface FileEntryProps extends FileEntriesProps {
 function FileEntry(props: FileEntryProps) {
   const { visit, file, label, isOnly, isLimited, onPreview, onDownload } = props
   const { name, size, media_type: type } = file
+  const isShown = !isLimited && shownAs(file) !== undefined
   return (
     <li class="visit-file">
       <KindIcon kind={kindOf(name, type)} />
       <span class="visit-name">
-        <ShownName name={label} />
+        {isShown ? (
+          // The button beside it does the same.
+          <span class="visit-open" onClick={onPreview}>
+            <ShownName name={label} />
+          </span>
+        ) : (
+          <ShownName name={label} />
+        )}
         <span class="quiet">{formatBytes(size)}</span>
       </span>
-      {!isLimited && previewOf(file) !== undefined && (
+      {isShown && (
         <button
           type="button"
           class="button"

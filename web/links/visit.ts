@@ -7,18 +7,20 @@ import { createOpenFolder } from './open-folder.ts'
 import { failureOf } from '../shared/error-message.ts'
 import { words } from './words.ts'
 
-/** A link as the API describes it. Without its password, it has only the first two members. */
-interface LinkReply {
+export interface OpenLink {
   readonly kind: 'download' | 'drop'
-  readonly needs_password: boolean
-  readonly label?: string
-  readonly files?: readonly LinkedFile[]
-  readonly next_cursor?: string | null
-  readonly expires_at?: string | null
-  readonly uses_left?: number | null
+  readonly label: string
+  readonly files: readonly LinkedFile[]
+  readonly next_cursor: string | null
+  readonly expires_at: string | null
+  readonly uses_left: number | null
+  /** Of a drop link. */
+  readonly files_left?: number | null
+  readonly bytes_left?: number | null
 }
 
-export interface OpenLink extends Required<Omit<LinkReply, 'needs_password'>> {}
+/** A link as the API describes it. Until its password is sent, it has only `kind` and `needs_password`. */
+type LinkReply = Pick<OpenLink, 'kind'> & Partial<OpenLink> & { readonly needs_password: boolean }
 
 export type VisitState =
   | { readonly kind: 'loading' }
@@ -43,7 +45,7 @@ export interface Visit {
   read(): Promise<void>
   /** Reads as many files again. */
   readMore(): Promise<void>
-  /** Reads how many uses are left. */
+  /** Reads how many uses are left, and how much it still takes. */
   recount(): Promise<void>
   /** Sends the password, and reads the link if it is right. */
   unlock(password: string): Promise<void>
@@ -121,8 +123,9 @@ export function createVisit(address: string): Visit {
 
     async recount() {
       try {
-        const { uses_left = null } = await reader.json<LinkReply>({ path, query: { limit: 1 } })
-        change({ uses_left })
+        const link = await reader.json<LinkReply>({ path, query: { limit: 1 } })
+        const { uses_left = null, files_left = null, bytes_left = null } = link
+        change({ uses_left, files_left, bytes_left })
       } catch (error) {
         if (!isGone(error)) return
         // Visitors still read what they have sent.

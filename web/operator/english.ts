@@ -99,7 +99,8 @@ export const operatorEnglish = {
       'Their tokens stop working and their shared files are hidden until you reactivate them. Nothing is deleted.',
     activate: 'Reactivate',
     activateTitle: 'Reactivate this user?',
-    activateText: 'Their tokens and shared links work again.',
+    activateText:
+      'Their tokens and shared links work again, except those that were made with JWTs.',
     remove: 'Delete user',
     removeTitle: 'Delete this user?',
     removeText: (count: string) =>
@@ -107,8 +108,6 @@ export const operatorEnglish = {
     confirm: (userId: string) => `Type ${userId} to confirm`,
     removed: (userId: string) => `“${userId}” is being deleted.`,
   },
-
-  forms: { unit: 'Unit' },
 
   devices: {
     title: 'Devices',
@@ -119,8 +118,23 @@ export const operatorEnglish = {
     idHint: '1 to 128 letters, digits or . _ : @ -',
     model: 'Model (optional)',
     bytes: 'Capacity (optional)',
-    bytesHint: 'Leave empty to use the default for that model.',
-    since: (time: string) => `since ${time}`,
+    bytesHint: 'What it adds to the account. Leave empty to use the default for that model.',
+    label: 'Name (optional)',
+    labelHint: 'As people know it.',
+    share: 'It may store',
+    shares: {
+      default: 'As the service is set',
+      all: 'As much as the account has',
+      own: 'As much as it adds itself',
+      fixed: 'A fixed size',
+    },
+    shareHint: 'If it has more already, it only stores no more.',
+    fixed: 'Size',
+    adds: (bytes: string) => `+${bytes}`,
+    change: 'Change',
+    changeNamed: (deviceId: string) => `Change ${deviceId}`,
+    changeTitle: 'Change this device',
+    changeAction: 'Save',
     remove: 'Remove',
     removeNamed: (deviceId: string) => `Remove ${deviceId}`,
     removeTitle: 'Remove this device?',

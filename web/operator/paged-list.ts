@@ -26,6 +26,8 @@ export interface ItemPage<Item> {
 export interface PagedListOptions<Item, Query> {
   readonly initial: Query
   readonly read: (query: Query, cursor: string | undefined) => Promise<ItemPage<Item>>
+  /** As people sort. Items are in this order once all are read, and as the service sorts before. */
+  readonly comparison?: (query: Query) => (a: Item, b: Item) => number
 }
 
 export function createPagedList<Item, Query>(
@@ -51,8 +53,10 @@ export function createPagedList<Item, Query>(
         if (asked !== lastAsked) return
       } while (page.items.length === 0 && page.next !== null)
       isFirst = after === null
-      items.value = isFirst ? page.items : [...items.value, ...page.items]
       cursor = page.next
+      const read = isFirst ? page.items : [...items.value, ...page.items]
+      const compare = cursor === null ? options.comparison?.(query.value) : undefined
+      items.value = compare === undefined ? read : read.toSorted(compare)
       hasMore.value = cursor !== null
     } finally {
       if (asked === lastAsked) isReading.value = false

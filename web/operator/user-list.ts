@@ -1,6 +1,7 @@
 import type { AdminClient, User } from '../../packages/js/src/admin.ts'
 import { isProblem } from '../../packages/js/src/errors.ts'
 import { firstPage } from '../shared/connection.ts'
+import { asPeople, type Comparison } from '../shared/file-order.ts'
 import { createPagedList, type ItemPage, type PagedList } from './paged-list.ts'
 
 export type UserOrder = 'user_id' | 'created_at' | '-created_at'
@@ -26,7 +27,14 @@ export function createUserList({ users }: Pick<AdminClient, 'users'>): UserList 
       throw error
     }
   }
-  return createPagedList({ initial: { prefix: '', order: 'user_id' }, read })
+  return createPagedList({ initial: { prefix: '', order: 'user_id' }, read, comparison })
+}
+
+function comparison({ prefix, order }: UserQuery): Comparison<User> {
+  const byId: Comparison<User> = (a, b) => asPeople(a.user_id, b.user_id)
+  if (prefix !== '' || order === 'user_id') return byId
+  const byTime: Comparison<User> = (a, b) => Date.parse(a.created_at) - Date.parse(b.created_at)
+  return order === 'created_at' ? byTime : (a, b) => byTime(b, a)
 }
 
 /** The prefix contains a character that no id has, so no user matches. */

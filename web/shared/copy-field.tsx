@@ -6,14 +6,17 @@ export interface CopyFieldProps {
   readonly words: { readonly copy: string; readonly copied: string; readonly notCopied: string }
   /** Whether copying is what the user is here for. */
   readonly isMain?: boolean
-  /** What a screen reader announces. */
-  readonly said: string
+  /** Whether the text is shown on several lines. */
+  readonly isLong?: boolean
+  /** What a screen reader announces; omitted where the caller shows it. */
+  readonly said?: string
   /** Called with `copied` or `notCopied` after the button was pressed. */
   readonly onSaid: (said: string) => void
 }
 
 /** A text to select, and a button that copies it. */
-export function CopyField({ label, value, words, isMain = true, said, onSaid }: CopyFieldProps) {
+export function CopyField(props: CopyFieldProps) {
+  const { label, value, words, isMain = true, isLong = false, said, onSaid } = props
   const id = useId()
 
   async function copy(): Promise<void> {
@@ -25,18 +28,16 @@ export function CopyField({ label, value, words, isMain = true, said, onSaid }: 
     }
   }
 
+  const field = { id, class: 'field', dir: 'ltr', readOnly: true, value } as const
   return (
-    <>
+    <div class="form-field">
       <label for={id}>{label}</label>
-      <div class="link">
-        <input
-          id={id}
-          class="field"
-          dir="ltr"
-          readOnly
-          value={value}
-          onFocus={(event) => event.currentTarget.select()}
-        />
+      <div class={isLong ? 'link link-long' : 'link'}>
+        {isLong ? (
+          <textarea {...field} rows={4} spellcheck={false} onFocus={selectAll} />
+        ) : (
+          <input {...field} onFocus={selectAll} />
+        )}
         <button
           type="button"
           class={isMain ? 'button button-main' : 'button'}
@@ -45,9 +46,19 @@ export function CopyField({ label, value, words, isMain = true, said, onSaid }: 
           {words.copy}
         </button>
       </div>
-      <p class="said" role="status">
-        {said}
-      </p>
-    </>
+      {said !== undefined && (
+        <p class="said" role="status">
+          {said}
+        </p>
+      )}
+    </div>
   )
+}
+
+function selectAll({
+  currentTarget,
+}: {
+  readonly currentTarget: HTMLInputElement | HTMLTextAreaElement
+}): void {
+  currentTarget.select()
 }

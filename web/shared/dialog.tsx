@@ -17,12 +17,15 @@ export interface DialogProps {
   readonly subject?: string
   /** Where its first corner is, as near as it fits; in the middle without it. */
   readonly at?: Point | undefined
+  /** Whether it has two columns where there is room. */
+  readonly isWide?: boolean
   readonly onClose: () => void
   readonly children: ComponentChildren
 }
 
 /** A modal dialog: the browser traps the focus, which goes back to where it was afterwards. */
-export function Dialog({ title, subject, at, onClose, children }: DialogProps) {
+export function Dialog(props: DialogProps) {
+  const { title, subject, at, isWide = false, onClose, children } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
@@ -40,7 +43,7 @@ export function Dialog({ title, subject, at, onClose, children }: DialogProps) {
   return (
     <dialog
       ref={dialog}
-      class={at === undefined ? 'dialog' : 'dialog dialog-menu'}
+      class={`dialog ${at === undefined ? '' : 'dialog-menu'} ${isWide ? 'dialog-wide' : ''}`}
       aria-labelledby={id}
       onClose={onClose}
       onClick={(event) => {

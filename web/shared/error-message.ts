@@ -1,15 +1,21 @@
-import { isProblem } from '../../packages/js/src/errors.ts'
+import { type CloudRepositoryError, isProblem } from '../../packages/js/src/errors.ts'
 import { messages } from '../messages.ts'
 import { Refusal } from './refusal.ts'
 
-/** Says that something failed, and why. A refusal of the page says it itself. */
+/**
+ * Why something failed, in the language of the page: by the code of a refusal, and as the page itself refuses it. Never
+ * what the service, or the browser, says in its own words.
+ */
 export function failureOf(error: unknown): string {
-  return error instanceof Refusal ? error.message : messages.failed(reasonOf(error))
+  if (error instanceof Refusal) return error.message
+  if (isProblem(error)) return wordsOf(error.problem) ?? messages.failed
+  return error instanceof TypeError ? messages.notLoaded : messages.failed
 }
 
-/** By the code of a refusal, else as the error itself says it. Browsers have no words for users when code is not loaded. */
-function reasonOf(error: unknown): string {
-  if (isProblem(error)) return messages.problems[error.code] ?? error.message
-  if (error instanceof TypeError) return messages.notLoaded
-  return error instanceof Error ? error.message : String(error)
+/** `undefined` for a code of a newer service. */
+function wordsOf(problem: CloudRepositoryError['problem']): string | undefined {
+  const { code, parameter } = problem as { code: string; parameter?: string }
+  if (code === 'invalid_parameter' && parameter) return messages.invalidValue(parameter)
+  const known: Readonly<Partial<Record<string, string>>> = messages.problems
+  return known[code]
 }

@@ -49,8 +49,8 @@ export function FormDialog(props: FormDialogProps) {
         }}
       >
         {props.children}
-        <ProblemNotice text={problem} />
         <div class="dialog-actions">
+          <ProblemNotice text={problem} />
           <button type="button" class="button" onClick={onClose}>
             {messages.cancel}
           </button>

@@ -1,16 +1,30 @@
 import { compareNames } from './format.ts'
 import type { GatheredFile } from './gathered-file.ts'
 
-/** The chosen files of a field, which lets the user choose the same ones again. */
-export function takePicked(input: HTMLInputElement): readonly GatheredFile[] {
+/** The chosen files of a field, which lets the user choose the same ones again. Their sizes are known when it resolves. */
+export async function takePicked(input: HTMLInputElement): Promise<readonly GatheredFile[]> {
   const picked = [...(input.files ?? [])]
   input.value = ''
+  await knowSizes(picked)
   const files = picked.map((content) => ({
     content,
     path: content.webkitRelativePath || content.name,
   }))
   return input.webkitdirectory ? files.toSorted((a, b) => compareNames(a.path, b.path)) : files
 }
+
+/** Browsers ask the disk for each size when it is first read, which holds the page for seconds if they are thousands. */
+async function knowSizes(files: readonly File[]): Promise<void> {
+  let since = performance.now()
+  for (const { size } of files) {
+    if (size >= 0 && performance.now() - since < HELD_MS) continue
+    await new Promise((resolve) => setTimeout(resolve))
+    since = performance.now()
+  }
+}
+
+/** No task of the page should take longer than 50 ms. */
+const HELD_MS = 20
 
 /** What is dropped, with all that is in its folders. Call it before the event ends. Leaves out what cannot be read. */
 export async function gatherDropped({ items }: DataTransfer): Promise<readonly GatheredFile[]> {

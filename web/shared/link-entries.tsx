@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { messages } from '../messages.ts'
 import { linksEnglish } from './link-english.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
+import { isMarker, labelOf } from './folder.ts'
 import { formatTime } from './format.ts'
 import type { LinkEntry } from './model.ts'
 import { Entry, SectionFrame } from './section.tsx'
@@ -11,6 +12,10 @@ const words = messages.links ?? linksEnglish
 export interface LinkEntriesProps {
   /** Oldest first. */
   readonly links: readonly LinkEntry[]
+  /** Instead of that of all links. */
+  readonly title?: string | undefined
+  /** Omitted where they cannot be changed. */
+  readonly edit?: (link: LinkEntry) => void
   readonly revoke: (linkId: string) => Promise<void>
   /** The button that creates a link; omitted where none can be created. */
   readonly add?: string | undefined
@@ -19,13 +24,14 @@ export interface LinkEntriesProps {
   readonly onChange: () => void
 }
 
-/** The links of a user, newest first, to revoke. */
-export function LinkEntries({ links, revoke, add, onAdd, onChange }: LinkEntriesProps) {
+/** The links of a user, newest first, to change and to revoke. */
+export function LinkEntries(props: LinkEntriesProps) {
+  const { links, title = words.title, edit, revoke, add, onAdd, onChange } = props
   const [ending, setEnding] = useState<LinkEntry>()
   return (
     <>
       <SectionFrame
-        title={words.title}
+        title={title}
         empty={words.empty}
         add={add}
         {...(onAdd !== undefined && { onAdd })}
@@ -34,10 +40,17 @@ export function LinkEntries({ links, revoke, add, onAdd, onChange }: LinkEntries
           <Entry
             key={link.link_id}
             icon={link.kind === 'drop' ? 'upload' : 'share'}
-            name={nameOf(link)}
+            name={titleOf(link)}
             details={detailsOf(link)}
+            {...(edit !== undefined && {
+              action: {
+                label: words.editNamed(nameOfLink(link)),
+                text: words.edit,
+                run: () => edit(link),
+              },
+            })}
             remove={{
-              label: words.revokeNamed(distinctNameOf(link)),
+              label: words.revokeNamed(nameOfLink(link)),
               text: words.revoke,
               run: () => setEnding(link),
             }}
@@ -48,7 +61,7 @@ export function LinkEntries({ links, revoke, add, onAdd, onChange }: LinkEntries
         <DeleteDialog
           remove={() => revoke(ending.link_id)}
           title={words.revokeTitle}
-          subject={distinctNameOf(ending)}
+          subject={nameOfLink(ending)}
           action={words.revoke}
           text={words.revokeText}
           onChange={onChange}
@@ -59,15 +72,17 @@ export function LinkEntries({ links, revoke, add, onAdd, onChange }: LinkEntries
   )
 }
 
-function nameOf({ label, name }: LinkEntry): string {
-  return label === '' ? (name ?? words.unnamed) : label
+/** Without a title, the name of its file or folder. */
+function titleOf({ label, name, prefix }: LinkEntry): string {
+  if (label !== '') return label
+  if (name !== null) return name
+  return prefix !== null && isMarker(prefix) ? labelOf(prefix) : words.unnamed
 }
 
-/** Also tells links without a title apart. */
-function distinctNameOf(link: LinkEntry): string {
-  return link.label === '' && link.name === null
-    ? `${words.unnamed}, ${purposeOf(link)}`
-    : nameOf(link)
+/** Its title, or what tells it from other links without one. */
+export function nameOfLink(link: LinkEntry): string {
+  const title = titleOf(link)
+  return link.label === '' && link.name === null ? `${title}, ${purposeOf(link)}` : title
 }
 
 /** What a link to several files is for. */
@@ -85,5 +100,14 @@ function detailsOf(link: LinkEntry): readonly string[] {
     words.since(formatTime(since)),
     end === null ? words.forEver : (isOver ? words.expired : words.until)(formatTime(end)),
     left === null ? '' : words.left(left),
+    ...receivedBy(link),
+  ]
+}
+
+/** What a drop link has received, of what it may. */
+function receivedBy({ max_files: files, files_left, max_bytes: bytes, bytes_left }: LinkEntry) {
+  return [
+    files === null || files_left === null ? '' : words.receivedFiles(files - files_left, files),
+    bytes === null || bytes_left === null ? '' : words.receivedBytes(bytes - bytes_left, bytes),
   ]
 }

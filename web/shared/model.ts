@@ -1,6 +1,15 @@
-import type { Link, Session, StoredFile, UnfinishedUpload } from '../../packages/js/src/client.ts'
+import type {
+  Capacity,
+  Link,
+  Session,
+  StoredFile,
+  UnfinishedUpload,
+} from '../../packages/js/src/client.ts'
 
 export type { AccessToken, Capacity, PastVersion } from '../../packages/js/src/client.ts'
+
+/** A device of an account, and what it stores. */
+export type DeviceUse = Capacity['devices'][number]
 
 export type LinkEntry = Link
 /** The token of the session. */
@@ -18,7 +27,7 @@ export type FileEntry = Pick<
   StoredFile,
   'name' | 'user_id' | 'size' | 'etag' | 'visibility' | 'created_at' | 'updated_at'
 > &
-  Partial<Pick<StoredFile, 'expires_at' | 'keep' | 'media_type'>>
+  Partial<Pick<StoredFile, 'device_id' | 'expires_at' | 'keep' | 'media_type'>>
 
 /** Figures that the response to an upload contains too. */
 export interface Figures {

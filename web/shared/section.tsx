@@ -1,3 +1,4 @@
+import './section.css'
 import { type ComponentChildren, Fragment } from 'preact'
 import { useId, useRef } from 'preact/hooks'
 import { Icon, type IconName } from './icon.tsx'
@@ -54,6 +55,8 @@ export interface EntryProps {
   readonly icon: IconName
   readonly name: string
   readonly details: readonly string[]
+  /** Below the name. */
+  readonly bar?: ComponentChildren
   readonly figure?: string
   /** What else can be done with it. */
   readonly action?: EntryAction
@@ -61,7 +64,7 @@ export interface EntryProps {
   readonly remove?: EntryAction
 }
 
-export function Entry({ icon, name, details, figure, action, remove }: EntryProps) {
+export function Entry({ icon, name, details, bar, figure, action, remove }: EntryProps) {
   return (
     <li class="grant">
       <Icon name={icon} />
@@ -69,6 +72,7 @@ export function Entry({ icon, name, details, figure, action, remove }: EntryProp
         <strong>
           <ShownName name={name} />
         </strong>
+        {bar}
         <span class="quiet">
           {details.filter(Boolean).map((detail, at) => (
             <Fragment key={at}>
@@ -79,8 +83,10 @@ export function Entry({ icon, name, details, figure, action, remove }: EntryProp
         </span>
       </div>
       {figure !== undefined && <span class="grant-bytes">{figure}</span>}
-      {action !== undefined && <EntryButton {...action} />}
-      {remove !== undefined && <EntryButton {...remove} />}
+      <div class="grant-buttons">
+        {action !== undefined && <EntryButton {...action} />}
+        {remove !== undefined && <EntryButton {...remove} />}
+      </div>
     </li>
   )
 }

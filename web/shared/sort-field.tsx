@@ -1,3 +1,5 @@
+import { Icon } from './icon.tsx'
+
 export interface SortFieldProps<Order extends string> {
   readonly label: string
   /** The orders by their names. */
@@ -13,6 +15,7 @@ export function SortField<Order extends string>(props: SortFieldProps<Order>) {
   return (
     <label class="sort">
       <span class="unseen">{label}</span>
+      <Icon name="sort" />
       <select
         class="field"
         value={order}

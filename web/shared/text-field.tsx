@@ -5,13 +5,14 @@ export interface TextFieldProps {
   readonly value: string
   readonly hint?: string
   readonly type?: 'text' | 'date' | 'number'
+  readonly maxLength?: number
   /** Whether a dialog begins with it. */
   readonly isFirst?: boolean
   readonly onInput: (value: string) => void
 }
 
 export function TextField(props: TextFieldProps) {
-  const { label, value, hint, type = 'text', isFirst = false, onInput } = props
+  const { label, value, hint, type = 'text', maxLength, isFirst = false, onInput } = props
   const id = useId()
   return (
     <div class="form-field">
@@ -21,6 +22,7 @@ export function TextField(props: TextFieldProps) {
         class="field"
         type={type}
         min={type === 'number' ? 1 : undefined}
+        maxLength={maxLength}
         value={value}
         autofocus={isFirst}
         autocomplete="off"

@@ -20,8 +20,22 @@ export function termsWithin(
   token: OwnToken | undefined,
   terms: readonly number[],
 ): readonly number[] {
+  return termsUntil(endOf(token), terms)
+}
+
+export function termsUntil(end: number | undefined, terms: readonly number[]): readonly number[] {
+  return end === undefined ? terms : terms.filter((days) => days * DAY_MS < end - Date.now())
+}
+
+/** When what the token makes ends at the latest; only one with a scope ends all that it has made. */
+function endOf(token: OwnToken | undefined): number | undefined {
   const { scope = null, expires_at: end = null } = token ?? {}
-  if (scope === null || end === null) return terms
-  const left = Date.parse(end) - Date.now()
-  return terms.filter((days) => days * DAY_MS < left)
+  return scope === null || end === null ? undefined : Date.parse(end)
+}
+
+/** As `endOf`, of the tokens that it makes, which the operator can bound too. */
+export function endOfTokens(token: OwnToken | undefined): number | undefined {
+  const { max_token_lifetime: seconds = Infinity } = token ?? {}
+  const end = Math.min(endOf(token) ?? Infinity, Date.now() + seconds * 1000)
+  return Number.isFinite(end) ? end : undefined
 }

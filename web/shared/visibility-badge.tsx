@@ -8,7 +8,7 @@ export function VisibilityBadge({ visibility }: { readonly visibility: Visibilit
   return (
     <span class="badge">
       <Icon name={visibility} />
-      {messages.visibility.names[visibility]}
+      {messages.visibility[visibility]}
     </span>
   )
 }

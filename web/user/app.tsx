@@ -82,11 +82,11 @@ function Repository({ page }: { readonly page: Page }) {
             id={ACCESS_BUTTON}
             type="button"
             class="button button-plain"
-            aria-label={messages.access.title}
+            aria-label={messages.access}
             onClick={() => void page.toasts.attempt(() => page.access.open())}
           >
             <Icon name="share" />
-            <span>{messages.access.title}</span>
+            <span>{messages.access}</span>
           </button>
         )}
         <IconButton
@@ -107,7 +107,7 @@ function Repository({ page }: { readonly page: Page }) {
       </header>
       <div class="columns">
         <MainView page={page} />
-        <CapacityPanel capacity={page.capacity.figures.value} />
+        <CapacityPanel page={page} />
       </div>
       <ProductLinks />
       {help}
@@ -140,7 +140,7 @@ function DropHint({ page }: { readonly page: Page }) {
 function Limits({ token }: { readonly token: OwnToken | undefined }) {
   const { scope = null, expires_at: end = null } = token ?? {}
   if (scope === null) return null
-  const actions = scope.actions.map((action) => messages.tokens.actions[action])
+  const actions = scope.actions.map((action) => messages.limits.actions[action])
   return (
     <span class="limits" title={actions.join(', ')}>
       {messages.limits.title}

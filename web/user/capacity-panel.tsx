@@ -1,16 +1,19 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { formatBytes } from '../shared/format.ts'
-import { Icon, type IconName } from '../shared/icon.tsx'
+import { Icon } from '../shared/icon.tsx'
 import type { Capacity } from '../shared/model.ts'
 import { messages } from '../messages.ts'
+import type { Page } from './user-page.ts'
 
 const words = messages.capacity
 
 /** The used capacity, and the devices and other grants that it consists of. */
-export function CapacityPanel({ capacity }: { readonly capacity: Capacity | undefined }) {
+export function CapacityPanel({ page }: { readonly page: Page }) {
   const [isOpen, setOpen] = useRoom()
+  const capacity = page.capacity.figures.value
+  const { value: Parts } = page.CapacityParts
   if (capacity === undefined) return null
-  const { used, grants, unfinished_uploads: unfinished, history } = capacity
+  const { used, grants, unfinished_uploads: unfinished, history, devices } = capacity
   return (
     <aside class={`capacity capacity-${capacity.state} card`} aria-label={words.title}>
       <h2>{words.title}</h2>
@@ -25,18 +28,10 @@ export function CapacityPanel({ capacity }: { readonly capacity: Capacity | unde
       {history.count > 0 && <p class="quiet">{words.history(history.used, history.allowance)}</p>}
       <State capacity={capacity} />
       <p class="quiet">{words.count(capacity.file_count, capacity.max_files)}</p>
-      {grants.length > 0 && (
+      {Parts !== undefined && grants.length + devices.length > 0 && (
         <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
-          <summary>{words.parts}</summary>
-          <ul class="grants">
-            {grants.map((grant) => (
-              <GrantRow
-                key={`${grant.source} ${grant.reference}`}
-                grant={grant}
-                capacity={capacity}
-              />
-            ))}
-          </ul>
+          <summary>{devices.length > 0 ? words.devices : words.parts}</summary>
+          <Parts page={page} capacity={capacity} />
         </details>
       )}
     </aside>
@@ -95,41 +90,4 @@ function State({ capacity }: { readonly capacity: Capacity }) {
       <span>{text}</span>
     </p>
   )
-}
-
-function GrantRow({
-  grant,
-  capacity,
-}: {
-  readonly grant: Capacity['grants'][number]
-  readonly capacity: Capacity
-}) {
-  const { source, reference, bytes, model, ends_at: end } = grant
-  const isBase = source === 'base'
-  const name = isBase ? words.base : reference
-  const kind = source === 'device' ? (model ?? words.device) : isBase ? '' : source
-  return (
-    <li class="grant">
-      <Icon name={iconOf(source)} />
-      <div class="grant-words">
-        <strong>{name}</strong>
-        <span class="quiet">
-          {[kind, end === null ? '' : words.until(end)].filter(Boolean).join(', ')}
-        </span>
-        <span class="quiet">{isBase ? words.stays : withoutIt(bytes, capacity)}</span>
-      </div>
-      <span class="grant-bytes">{formatBytes(bytes)}</span>
-    </li>
-  )
-}
-
-/** The effect of losing a grant. */
-function withoutIt(bytes: number, { capacity, used }: Capacity): string {
-  const left = capacity - bytes - used
-  return left >= 0 ? words.leaves(left) : words.leavesOver(-left)
-}
-
-function iconOf(source: string): IconName {
-  if (source === 'base') return 'account'
-  return source === 'device' ? 'device' : 'gift'
 }

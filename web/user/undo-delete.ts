@@ -9,7 +9,6 @@ import { countOf } from './folders/files-of.ts'
 import { labelOf } from '../shared/folder.ts'
 import type { History } from './history/history.ts'
 import type { Permissions } from './permissions.ts'
-import { restoreRefusal } from '../shared/restore-refusal.ts'
 
 const words = messages.removal
 
@@ -61,7 +60,10 @@ export function createRemoval(options: RemovalOptions): Removal {
       if (files.length > 1 || file === undefined) await restore(files)
       else await history.restore({ version: file.etag, overwrite: false })
     } catch (error) {
-      toasts.show(restoreRefusal(error, file?.name ?? ''))
+      await toasts.attempt(async () => {
+        const { restoreRefusal } = await import('../shared/versions/restore-refusal.ts')
+        toasts.show(restoreRefusal(error, file?.name ?? ''))
+      })
     }
   }
 

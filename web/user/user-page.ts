@@ -102,6 +102,16 @@ export function createPage({
       toasts.show(failureOf(error))
     },
   })
+  const CapacityParts = loadWhen({
+    isWanted: () => capacity.figures.value !== undefined,
+    load: async () => (await import('./devices/capacity-parts.tsx')).CapacityParts,
+    onFailed: (error) => toasts.show(failureOf(error)),
+  })
+  const DeviceBar = loadWhen({
+    isWanted: () => list.device.value !== '',
+    load: async () => (await import('./devices/device-bar.tsx')).DeviceBar,
+    onFailed: (error) => toasts.show(failureOf(error)),
+  })
   const HistoryView = loadWhen({
     isWanted: () => history.view.value !== undefined,
     load: async () => (await import('./history/history-browser.tsx')).HistoryBrowser,
@@ -304,10 +314,13 @@ export function createPage({
     client,
     connection,
     content,
+    DeviceBar,
+    CapacityParts,
     finishUpload,
     folders,
     history,
     HistoryView,
+    http,
     isLeaving,
     layout,
     list,

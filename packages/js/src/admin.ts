@@ -19,6 +19,8 @@ type Schemas = components['schemas']
 export type { Archive, ArchiveOptions } from './files/archive.ts'
 
 export type User = Schemas['User']
+export type UserDetails = Schemas['UserDetails']
+export type DeviceUsage = Schemas['DeviceUsage']
 export type Device = Schemas['Device']
 export type DeviceTerms = Schemas['DeviceTerms']
 export type Grant = Schemas['Grant']
@@ -43,7 +45,7 @@ export interface Users {
   create(options?: Signalled): Promise<User>
   /** Creates the user unless it exists. Rejects with `user_exists` while a deleted user of that id is being purged. */
   put(userId: string, options?: Signalled): Promise<User>
-  get(userId: string, options?: Signalled): Promise<User>
+  get(userId: string, options?: Signalled): Promise<UserDetails>
   list(
     options?: ListingOptions & {
       readonly prefix?: string | undefined
@@ -106,7 +108,9 @@ export interface UserFileListing
     Pick<
       NonNullable<operations['listUserFiles']['parameters']['query']>,
       'prefix' | 'contains' | 'delimiter' | 'order'
-    > {}
+    > {
+  readonly deviceId?: string | undefined
+}
 
 /** What a grant is for. Together, both are unique for a user. */
 export interface GrantKey {
@@ -213,8 +217,8 @@ function userOf(http: Http, userId: string): UserAdmin {
     },
     files: {
       list(options = {}) {
-        const { prefix, contains, delimiter, order } = options
-        const query = { prefix, contains, delimiter, order }
+        const { prefix, contains, deviceId: device_id, delimiter, order } = options
+        const query = { prefix, contains, device_id, delimiter, order }
         const listed = { path: `${user}/files`, options, query, member: 'files' } as const
         return createListing<Schemas['FilePage'], 'files'>(http, listed)
       },

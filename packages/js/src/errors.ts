@@ -91,7 +91,7 @@ export function isProblem<C extends ErrorCode = ErrorCode>(
 }
 
 export function connectionLost(cause: unknown): CloudRepositoryError {
-  return clientError('connection_lost', 'The connection to the service was lost.', cause)
+  return clientError('connection_lost', 'The connection was lost.', cause)
 }
 
 export function outcomeUnknown(cause: unknown): CloudRepositoryError {

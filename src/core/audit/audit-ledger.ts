@@ -17,6 +17,7 @@ export const OPERATOR_ACTIONS = [
   'files.archive',
   'file.delete',
   'history.restore',
+  'link.update',
   'link.revoke',
   'webhook.retry',
   'webhook.discard',

@@ -6,6 +6,8 @@ import type { Scope, Scoped } from './scope.ts'
 export interface AccessToken extends Scoped {
   readonly tokenId: string
   readonly userId: UserId
+  /** The token that made it: a `tokenId`, or the SHA-256 of a JWT. */
+  readonly parentId: string | undefined
   readonly label: string
   readonly createdAt: number
   readonly expiresAt: number | undefined
@@ -56,9 +58,13 @@ export interface AccessTokenKey {
   readonly parentId?: string | undefined
 }
 
-export interface TokenParent {
+/** The token that makes another one, or a link. What a token with a scope makes ends with it at the latest. */
+export interface TokenMaker {
   readonly tokenId: string
   readonly isJwt: boolean
+  readonly isScoped: boolean
+  /** Of a JWT, which has no row: how long it lives on. */
+  readonly leftMs: number | undefined
   /** See `Actor`. */
   readonly credential: string | undefined
 }
@@ -67,23 +73,25 @@ export interface NewAccessToken {
   readonly userId: UserId
   readonly tokenId: string
   readonly scope: Scope | undefined
-  /** The token that makes this one. A JWT has no row, so its expiry is already in `expiresInMs`. */
-  readonly parent: TokenParent | undefined
+  readonly parent: TokenMaker | undefined
   /** SHA-256 of the secret: 64 lower-case hexadecimal digits. */
   readonly sha256: string
   readonly label: string
-  /** `undefined` for a token that never expires. */
+  /** How long it is to live; no longer than `maxLifeMs`. */
   readonly expiresInMs: number | undefined
+  /** The longest life of a token that another one makes. */
+  readonly maxLifeMs?: number | undefined
 }
 
 /** PORT: the access tokens of users. It keeps the contract of `UserStore`. */
 export interface AccessTokenStore {
   /**
-   * Records a token by the SHA-256 of its secret. `expiresInMs` counts from the database's current time; a parent that
-   * expires earlier replaces it. Of the user's expired and revoked tokens, the 100 that ended last are kept. Rejects
-   * with `access_token_invalid` if the parent is no longer valid, with `scope_insufficient` if it expires before the
-   * asked time, with `not_found` if the user has no device `scope.deviceId`, and with `access_token_limit_exceeded` if
-   * the user has `MAX_VALID_TOKENS`.
+   * Records a token by the SHA-256 of its secret. `expiresInMs` counts from the database's current time. If the parent
+   * has a scope, the token ends with it at the latest. Of the user's expired and revoked tokens, the 100 that ended
+   * last are kept, and those that have made a valid token or a link; what another one has made passes to its parent.
+   * Rejects with `access_token_invalid` if the parent is no longer valid, with `scope_insufficient` if it has a scope
+   * and expires before the asked time, with `not_found` if the user has no device `scope.deviceId`, and with
+   * `access_token_limit_exceeded` if the user has `MAX_VALID_TOKENS`.
    */
   addAccessToken(token: NewAccessToken): Promise<AccessToken>
 

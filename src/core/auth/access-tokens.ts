@@ -2,10 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { createTokenVerification } from './token-verification.ts'
 import { sha256 } from './sha256.ts'
 import { accessTokenInvalid, callerOf, inactiveUser } from '../users/caller.ts'
-import { type AskedScope, childScope, completeScope, lifeWithin } from './scope.ts'
+import { type AskedScope, childScope, completeScope } from './scope.ts'
 import type { UserSubject } from './subject.ts'
 import { isAppError } from '../errors.ts'
-import { assertTerms, lifeMs, MAX_EXPIRES_IN_SECONDS, type Terms } from './terms.ts'
+import { assertLife, assertTerms, lifeMs, MAX_EXPIRES_IN_SECONDS, type Terms } from './terms.ts'
 import type { FailedAttemptLimiter } from './failed-attempt-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
 import type { UserId } from '../users/user-id.ts'
@@ -16,6 +16,7 @@ import type {
   AccessTokenStore,
   AccessTokenUser,
   NewAccessToken,
+  TokenMaker,
 } from './access-token-store.ts'
 import type { User } from '../users/user-store.ts'
 
@@ -36,6 +37,8 @@ export interface AccessTokensOptions {
   readonly jwtUsers?: JwtUsers | undefined
   /** If omitted, guessing is not limited. */
   readonly failedAttempts?: FailedAttemptLimiter | undefined
+  /** How long a token may live at most that a user makes; without it, as long as the user says. */
+  readonly maxLifeMs?: number | undefined
   /** How long `verify` caches an answer; 5000 by default, 0 to disable the cache. */
   readonly cacheMs?: number | undefined
   readonly clock?: () => number
@@ -46,7 +49,7 @@ const CACHE_MS = 5_000
 
 /** Creates the use cases of access tokens (docs/administration.md). */
 export function createAccessTokens(options: AccessTokensOptions) {
-  const { users, jwtUsers, failedAttempts } = options
+  const { users, jwtUsers, failedAttempts, maxLifeMs } = options
   const { cacheMs = CACHE_MS, clock = () => performance.now() } = options
   const uses = createLastUsed(users, clock)
 
@@ -77,7 +80,7 @@ export function createAccessTokens(options: AccessTokensOptions) {
 
   async function add(
     { label, expiresInSeconds }: TokenTerms,
-    token: Pick<NewAccessToken, 'userId' | 'scope' | 'parent' | 'expiresInMs'>,
+    token: Pick<NewAccessToken, 'userId' | 'scope' | 'parent' | 'expiresInMs' | 'maxLifeMs'>,
   ): Promise<IssuedAccessToken> {
     assertTerms({ label, expiresInSeconds })
     const secret = `crt_${randomBytes(32).toString('base64url')}`
@@ -86,6 +89,9 @@ export function createAccessTokens(options: AccessTokensOptions) {
   }
 
   return {
+    /** How long a token may live at most that a user makes; `undefined` for as long as the user says. */
+    maxLifeMs,
+
     /**
      * Returns the user of an issued token, or of a JWT if configured. The user's state is at most 5 s old and includes
      * all changes made through this object. Rejects with `access_token_invalid` (also if the token is expired or
@@ -105,6 +111,7 @@ export function createAccessTokens(options: AccessTokensOptions) {
         tokenId,
         scope,
         credential,
+        deviceId: scope?.deviceId,
         inspect: () => inspect(secret),
         async reverify() {
           const found = await findAgain(secret)
@@ -117,6 +124,7 @@ export function createAccessTokens(options: AccessTokensOptions) {
 
     /**
      * Guarantees a new token for an existing user, valid for `expiresInSeconds` if given, and until it is revoked.
+     * Operators issue it, so `maxLifeMs` does not bound it.
      * Rejects with `not_found` also for a device that the user has not, and with `access_token_limit_exceeded`.
      */
     async issue(token: TokenTerms & { readonly userId: UserId }): Promise<IssuedAccessToken> {
@@ -126,25 +134,19 @@ export function createAccessTokens(options: AccessTokensOptions) {
     },
 
     /**
-     * As `issue`, with the subject's token as the parent: the new token permits no more, expires no later, and is
-     * revoked with it. Rejects with `scope_insufficient` if more is asked.
+     * As `issue`, with the subject's token as the parent: the new token permits no more, is revoked with it, and if it
+     * has a scope, expires with it at the latest. Rejects with `scope_insufficient` if more is asked, and with
+     * `invalid_parameter` for a longer life than `maxLifeMs`.
      */
     async issueChild(
       token: TokenTerms & { readonly subject: UserSubject },
     ): Promise<IssuedAccessToken> {
-      const { userId, tokenId, inspect } = token.subject
+      const { userId, inspect } = token.subject
+      assertLife(token, maxLifeMs)
       const parent = await inspect()
       const scope = childScope(parent, token.scope)
-      const { isJwt, credential } = parent
-      // The store compares with the expiry of any other parent, under the user's lock.
-      const askedMs = lifeMs(token)
-      const expiresInMs = isJwt ? lifeWithin({ askedMs, makerMs: leftOfJwt(parent) }) : askedMs
-      return await add(token, {
-        userId,
-        scope,
-        parent: { tokenId, isJwt, credential },
-        expiresInMs,
-      })
+      const expiresInMs = lifeMs(token)
+      return await add(token, { userId, scope, parent: makerOf(parent), expiresInMs, maxLifeMs })
     },
 
     /** Like `verify`, and also returns the current expiry from the database or the JWT. */
@@ -189,8 +191,14 @@ function notSuspended(found: AccessTokenUser): AccessTokenUser {
 /** Of a JWT's life: the tolerance of its verification, and the time until the new token is written. */
 const WRITE_MARGIN_MS = 10_000
 
-/** How long what a JWT makes can live, in milliseconds. */
-export function leftOfJwt(jwt: Pick<AccessTokenUser, 'expiresInMs'>): number {
+/** The token as one that makes another, or a link. */
+export function makerOf(token: AccessTokenUser): TokenMaker {
+  const { tokenId, isJwt, scope, credential } = token
+  const leftMs = isJwt ? leftOfJwt(token) : undefined
+  return { tokenId, isJwt, isScoped: scope !== undefined, leftMs, credential }
+}
+
+function leftOfJwt(jwt: Pick<AccessTokenUser, 'expiresInMs'>): number {
   const leftMs = Math.floor((jwt.expiresInMs ?? 0) - WRITE_MARGIN_MS)
   return Math.min(leftMs, MAX_EXPIRES_IN_SECONDS * 1000)
 }

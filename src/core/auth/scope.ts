@@ -103,6 +103,12 @@ export function narrowPrefix({ scope }: Scoped, prefix: FileNamePrefix): FileNam
   throw insufficient('prefix')
 }
 
+/** Throws `scope_insufficient` for the files of another device than that of the token. */
+export function assertCoversDevice({ scope }: Scoped, deviceId: string | undefined): void {
+  const own = scope?.deviceId ?? deviceId
+  if (deviceId !== undefined && deviceId !== own) throw insufficient('device_id')
+}
+
 /**
  * The precondition of a write whose caller may only create, or only replace: as if the request had `If-None-Match: *`
  * or `If-Match: *` in addition. The commit decides by it, so a file that comes or goes meanwhile changes nothing. Throws
@@ -261,8 +267,8 @@ export function lifeWithin({ askedMs, makerMs = Infinity, maxMs = Infinity }: Li
 }
 
 /** For a child that would outlive its parent. */
-export function expiresTooLate(): AppError {
-  return insufficient('expires_in')
+export function expiresTooLate(member: 'expires_in' | 'expires_at' = 'expires_in'): AppError {
+  return insufficient(member)
 }
 
 /** Per user. Ended tokens do not count. */

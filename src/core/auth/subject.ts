@@ -36,6 +36,8 @@ export type Subject = UserSubject | Visitor | Operator
 interface Acting extends Actor {
   /** Required here: without it, a narrow credential would act as the account itself. */
   readonly credential: string | undefined
+  /** Required as well. */
+  readonly deviceId: string | undefined
   /** `undefined` permits everything. */
   readonly scope: Scope | undefined
   /**
@@ -111,6 +113,7 @@ export async function operatorIn(
     kind: 'operator',
     ...callerOf(user),
     credential: undefined,
+    deviceId: undefined,
     scope: undefined,
     reverify: async () => undefined,
   }
@@ -179,8 +182,8 @@ export function linkIdOf(subject: Subject): string | undefined {
 }
 
 /** What a subject is to a port, which may run on another thread: plain data. */
-export function actorOf({ userId, userCreatedAt, credential }: Actor): Actor {
-  return { userId, userCreatedAt, credential }
+export function actorOf({ userId, userCreatedAt, credential, deviceId }: Actor): Actor {
+  return { userId, userCreatedAt, credential, deviceId }
 }
 
 /** Reverifies a subject every `everyMs` until disposed. Access that can't be verified counts as kept. */

@@ -1,3 +1,4 @@
+import { isLongerThan } from '../characters.ts'
 import { type AppError, invalidParameter } from '../errors.ts'
 
 /** What tokens and links have in common. */
@@ -6,7 +7,6 @@ export interface Terms {
   readonly expiresInSeconds: number | undefined
 }
 
-/** The length is in UTF-16 code units. */
 export const MAX_LABEL_LENGTH = 200
 
 /** JSON Schema pattern: no control characters, which a terminal would obey. */
@@ -19,17 +19,29 @@ export const MAX_EXPIRES_IN_SECONDS = 100 * 366 * 24 * 3600
 
 /** Throws `invalid_parameter`. */
 export function assertTerms({ label, expiresInSeconds }: Terms): void {
+  assertLabel(label)
+  const seconds = expiresInSeconds ?? 1
+  if (!Number.isSafeInteger(seconds) || seconds < 1 || seconds > MAX_EXPIRES_IN_SECONDS) {
+    throw invalidExpiresIn()
+  }
+}
+
+/** Throws `invalid_parameter`. */
+export function assertLabel(label: string): void {
   // Unpaired surrogates are refused: not every database accepts them.
-  if (label.length > MAX_LABEL_LENGTH || !LABEL.test(label) || !label.isWellFormed()) {
+  if (isLongerThan(label, MAX_LABEL_LENGTH) || !LABEL.test(label) || !label.isWellFormed()) {
     throw invalidParameter(
       'label',
       `label must be at most ${MAX_LABEL_LENGTH} characters and must not contain control characters.`,
     )
   }
-  const seconds = expiresInSeconds ?? 1
-  if (!Number.isSafeInteger(seconds) || seconds < 1 || seconds > MAX_EXPIRES_IN_SECONDS) {
-    throw invalidExpiresIn()
-  }
+}
+
+/** Throws `invalid_parameter` for a longer life than the operator permits. */
+export function assertLife(terms: Terms, maxLifeMs = Number.POSITIVE_INFINITY): void {
+  if ((lifeMs(terms) ?? 0) <= maxLifeMs) return
+  const seconds = Math.floor(maxLifeMs / 1000)
+  throw invalidParameter('expires_in', `expires_in must be at most ${seconds} here.`)
 }
 
 export function invalidExpiresIn(): AppError {

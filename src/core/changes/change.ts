@@ -29,7 +29,10 @@ export const CHANGE_EVENTS = [...FILE_EVENTS, ...CAPACITY_EVENTS] as const
 export const MAX_CHANGES = 100_000
 
 /** What is told of a file. */
-export type ChangedFile = Pick<FileVersion, 'name' | 'version' | 'size' | 'sha256' | 'visibility'>
+export type ChangedFile = Pick<
+  FileVersion,
+  'name' | 'version' | 'size' | 'sha256' | 'visibility' | 'deviceId'
+>
 
 /** What happened in one account. A file that has ended is described as it was, any other one as it is now. */
 export type ChangeEvent =
@@ -58,7 +61,7 @@ export type Change = ChangePosition & ChangeEvent
 /** What of a file an update can change, besides its name. */
 const TOLD = ['visibility', 'expiresAt', 'isKept', 'mediaType', 'metadata'] as const
 
-/** `undefined` if nothing has changed that is told: a PATCH without a new value only moves `updatedAt`. */
+/** `undefined` if nothing has changed that is told: a PATCH without a new value. */
 export function eventOf({ type, file, old }: FileChange): ChangeEvent | undefined {
   if (file === undefined) return { type: `file.${type}`, file: old }
   if (type !== 'updated') return { type: `file.${type}`, file }
@@ -75,9 +78,9 @@ export function changeJson(change: Change) {
     return { sequence, type, at, capacity: change.capacity, used: change.used }
   }
   const { file, previousName } = change
-  const { name, version, size, sha256, visibility } = file
+  const { name, version, size, sha256, visibility, deviceId: device_id } = file
   const renamed = previousName === undefined ? {} : { previous_name: previousName }
-  return { sequence, type, at, name, ...renamed, version, size, sha256, visibility }
+  return { sequence, type, at, name, ...renamed, version, size, sha256, visibility, device_id }
 }
 
 /**

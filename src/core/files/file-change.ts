@@ -17,6 +17,17 @@ export type FileChange =
       readonly isUncertain?: boolean
     }
 
+/** What of a file an update can change that moves `updatedAt`, and so the order of eviction. */
+const MOVING = ['name', 'expiresAt', 'isKept', 'mediaType', 'metadata'] as const
+
+/**
+ * Whether the file keeps its `updatedAt`: to share a file is no change of it. The date of one that is no longer kept
+ * moves, because the search for files to evict may have passed it by (`eviction-search.ts`).
+ */
+export function keepsDate({ type, file, old }: FileChange): boolean {
+  return type === 'updated' && !MOVING.some((member) => file[member] !== old[member])
+}
+
 export type EndOfFile = 'deleted' | 'evicted' | 'expired'
 
 /** Whether the file ends without becoming history, which deleted and replaced ones do. */

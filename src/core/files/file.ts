@@ -49,6 +49,8 @@ export interface SentDescription {
 /** A file or a past version. Times are milliseconds since 1970 by the database's clock. */
 export interface FileVersion extends FiledObject, ContentDescription {
   readonly visibility: Visibility
+  /** The device whose token stored the content; `null` if it was another one's. */
+  readonly deviceId: string | null
   /** An overwrite keeps this time. */
   readonly createdAt: number
   readonly updatedAt: number

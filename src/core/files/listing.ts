@@ -39,6 +39,8 @@ export interface Listing {
   readonly prefix: FileNamePrefix
   /** Only names that contain this text, in any case. See `containsText`. */
   readonly contains?: string | undefined
+  /** Only files of this device. */
+  readonly deviceId?: string | undefined
   /** Only with an order by name. */
   readonly rollUp?: RollUp | undefined
   /** Whether to count the files below each common prefix. Only with `rollUp`, and without `contains`. */

@@ -1,5 +1,6 @@
 import { isAppError } from '../errors.ts'
-import type { ContentDescription, SentDescription } from './file.ts'
+import { isReference } from '../quota/grants.ts'
+import type { ContentDescription, FileVersion, SentDescription } from './file.ts'
 import { type FileName, parseFileName } from './file-name.ts'
 import { mediaTypeOf } from './media-type.ts'
 import { NO_METADATA, parseMetadata } from './metadata.ts'
@@ -9,15 +10,19 @@ type ObjectMetadata = ObjectHead['metadata']
 
 interface DescribedContent extends SentDescription {
   readonly name: FileName
+  readonly deviceId?: string | undefined
 }
 
 /**
- * What lets a rebuild restore the file: its name, and its media type and metadata if the upload has sent them. Metadata
- * that do not fit are left out. Holds nothing mutable: an old visibility could expose a private file.
+ * What lets a rebuild restore the file: its name and device, and its media type and metadata if the upload has sent
+ * them. Metadata that do not fit are left out. Holds nothing mutable: an old visibility could expose a private file.
  */
-export function objectMetadata({ name, mediaType, metadata }: DescribedContent): ObjectMetadata {
+export function objectMetadata(content: DescribedContent): ObjectMetadata {
+  const { name, mediaType, metadata, deviceId } = content
   const described: Record<string, string> = { name: encoded(name) }
   if (mediaType) described[MEDIA_TYPE] = encoded(mediaType)
+  // Not encoded: all its characters may be in a header.
+  if (deviceId !== undefined) described[DEVICE] = deviceId
   if (!metadata || metadata === NO_METADATA) return described
   const whole = { ...described, [METADATA]: encoded(metadata) }
   return bytesOf(whole) <= MAX_OBJECT_METADATA_BYTES ? whole : described
@@ -34,6 +39,7 @@ function decoded(text: string): string {
 
 const MEDIA_TYPE = 'media-type'
 const METADATA = 'metadata'
+const DEVICE = 'device'
 
 /** Amazon S3 counts names and values, MinIO also the prefix of each name; versitygw counts as Amazon S3 does. */
 export const MAX_OBJECT_METADATA_BYTES = 2048
@@ -54,11 +60,14 @@ export function nameIn({ name }: ObjectMetadata): FileName | undefined {
 }
 
 /** What else `objectMetadata` has recorded. What is missing or invalid is `null`. */
-export function descriptionIn(recorded: ObjectMetadata): ContentDescription {
-  const { [MEDIA_TYPE]: type, [METADATA]: metadata = '' } = recorded
+export function descriptionIn(
+  recorded: ObjectMetadata,
+): ContentDescription & Pick<FileVersion, 'deviceId'> {
+  const { [MEDIA_TYPE]: type, [METADATA]: metadata = '', [DEVICE]: device = '' } = recorded
   return {
     mediaType: readable(() => mediaTypeOf(type && decoded(type))) ?? null,
     metadata: readable(() => parseMetadata(decoded(metadata))) ?? null,
+    deviceId: isReference(device) ? device : null,
   }
 }
 

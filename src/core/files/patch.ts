@@ -17,8 +17,9 @@ export interface FilePatch {
 }
 
 /**
- * The file after the patch, with the same version, object and `createdAt`. `now` is the time of the change. Throws as
- * `assertMayHold`, and `invalid_parameter` for an `expiresAt` that is over, and for metadata that become larger than 2 KiB.
+ * The file after the patch, with the same version, object and dates; the commit gives it new ones. `now` is the time of
+ * the change. Throws as `assertMayHold`, and `invalid_parameter` for an `expiresAt` that is over, and for metadata that
+ * become larger than 2 KiB.
  */
 export function updatedFile(old: File, patch: FilePatch, now: number): File {
   const { newName: name = old.name, visibility = old.visibility, isKept, expiresAt } = patch
@@ -37,6 +38,5 @@ export function updatedFile(old: File, patch: FilePatch, now: number): File {
     mediaType,
     metadata: described,
     metadataBytes: metadata === undefined ? old.metadataBytes : metadataBytes(described),
-    updatedAt: now,
   }
 }

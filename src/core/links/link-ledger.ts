@@ -1,6 +1,8 @@
+import type { TokenMaker } from '../auth/access-token-store.ts'
 import type { Caller } from '../users/caller.ts'
 import type { UserId } from '../users/user-id.ts'
-import type { Link, Uses } from './link.ts'
+import type { AskedLimits } from './drop-limits.ts'
+import type { DropLimits, Link, Uses } from './link.ts'
 
 /** A link to be stored. The password is already hashed. */
 export interface NewLink extends Caller {
@@ -8,7 +10,7 @@ export interface NewLink extends Caller {
   /** SHA-256 of the secret: 64 lower-case hexadecimal digits. */
   readonly sha256: string
   readonly createdBy: LinkMaker
-  readonly terms: Pick<Link, 'kind' | 'target' | 'label' | 'maxUses' | 'passwordHash'>
+  readonly terms: DropLimits & Pick<Link, 'kind' | 'target' | 'label' | 'maxUses' | 'passwordHash'>
   /** How long it is to live; no longer than `maxLifeMs`. */
   readonly askedMs: number | undefined
   /** The longest life of any link. */
@@ -16,14 +18,7 @@ export interface NewLink extends Caller {
 }
 
 /** The token that creates a link. */
-export interface LinkMaker {
-  readonly tokenId: string
-  readonly isJwt: boolean
-  readonly isScoped: boolean
-  /** Of a JWT, which has no row: how long it lives on. */
-  readonly leftMs: number | undefined
-  /** See `Actor`. */
-  readonly credential: string | undefined
+export interface LinkMaker extends TokenMaker {
   /** Removing the device removes the link. */
   readonly deviceId: string | undefined
 }
@@ -34,6 +29,8 @@ export interface FoundLink {
   readonly owner: Caller
   /** See `Actor`: a link that a narrow credential has made counts with that. */
   readonly credential: string
+  /** That of the token that made it. */
+  readonly deviceId: string | undefined
 }
 
 export interface ListLinks extends Caller {
@@ -50,6 +47,22 @@ export interface NamedLink extends Caller {
   readonly tokenId: string | undefined
 }
 
+/** The changes of a link. `undefined` keeps a member. */
+export interface UpdateLink extends NamedLink {
+  readonly label?: string | undefined
+  /** `null`: the latest time that is permitted, or no end. */
+  readonly expiresAt?: number | null | undefined
+  readonly maxUses?: number | null | undefined
+  readonly passwordHash?: string | null | undefined
+  readonly limits?: AskedLimits | undefined
+  /** SHA-256 of a new secret, as in `NewLink`. */
+  readonly sha256?: string | undefined
+  /** The longest life of any link, from now. */
+  readonly maxLifeMs?: number | undefined
+  /** The most that any drop link receives. */
+  readonly permitted: DropLimits
+}
+
 interface LinkKey {
   readonly userId: UserId
   readonly linkId: string
@@ -58,10 +71,9 @@ interface LinkKey {
 /** PORT: links for people without an account. As every part of the ledger, it keeps the contract of `UploadLedger`. */
 export interface LinkLedger {
   /**
-   * Stores the link. It ends with the token that creates it at the latest, if that has a scope or was made by another
-   * token: these are revoked by others, which may have forgotten an expired one. Rejects with `access_token_invalid` if
-   * the token is no longer valid, with `scope_insufficient` for a longer life, and with `link_limit_exceeded` if the user
-   * has `MAX_LINKS` that have not ended; those that have are deleted first.
+   * Stores the link. If the token that creates it has a scope, it ends with that at the latest. Rejects with
+   * `access_token_invalid` if the token is no longer valid, with `scope_insufficient` for a longer life, and with
+   * `link_count_exceeded` if the user has `MAX_LINKS` that have not ended; those that have are deleted first.
    */
   addLink(link: NewLink): Promise<Link>
 
@@ -76,6 +88,12 @@ export interface LinkLedger {
 
   /** Oldest first, with those that have ended. */
   listLinks(page: ListLinks): Promise<readonly Link[]>
+
+  /**
+   * Changes the link. One that has ended may work again. After a new secret, no instance finds the link by the old one.
+   * Rejects with `not_found`, and as `expiryWithin`, `assertReceives` and `limitsWithin` do.
+   */
+  updateLink(change: UpdateLink): Promise<Link>
 
   /** Guarantees that no instance finds the link any more. Rejects with `not_found`. */
   removeLink(link: NamedLink): Promise<void>

@@ -1,5 +1,6 @@
 import { hash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import { isLongerThan } from '../characters.ts'
 
 /**
  * What the service stores of a password: `<salt>:<SHA-256 of the key>`, where the key is scrypt's. The key is accepted
@@ -23,7 +24,6 @@ export function isKey(hash: string, key: string): boolean {
   return timingSafeEqual(Buffer.from(digestOf(key)), Buffer.from(digest))
 }
 
-/** In UTF-16 code units. */
 export const MAX_PASSWORD_LENGTH = 200
 
 /** JSON Schema pattern: no control characters, of which scrypt takes trailing zeros for nothing. */
@@ -32,7 +32,7 @@ export const PASSWORD_PATTERN = '^[^\\u0000-\\u001f\\u007f]+$'
 const PASSWORD = new RegExp(PASSWORD_PATTERN)
 
 export function isPassword(text: string): boolean {
-  return text.length <= MAX_PASSWORD_LENGTH && PASSWORD.test(text) && text.isWellFormed()
+  return !isLongerThan(text, MAX_PASSWORD_LENGTH) && PASSWORD.test(text) && text.isWellFormed()
 }
 
 const SALT_BYTES = 16

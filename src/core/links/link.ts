@@ -1,4 +1,6 @@
-import { AppError, tooManyRequests } from '../errors.ts'
+import { expiresTooLate } from '../auth/scope.ts'
+import { MAX_EXPIRES_IN_SECONDS } from '../auth/terms.ts'
+import { AppError, invalidParameter, tooManyRequests } from '../errors.ts'
 import type { FileName, FileNamePrefix } from '../files/file-name.ts'
 
 /** `scopeOfLink` in `core/auth/subject.ts` says what visitors may do by each. */
@@ -11,8 +13,14 @@ export type LinkTarget =
   | { readonly name: FileName; readonly prefix?: undefined }
   | { readonly name?: undefined; readonly prefix: FileNamePrefix }
 
+/** How much a drop link receives at most, whatever becomes of the files; `undefined` is no limit. */
+export interface DropLimits {
+  readonly maxBytes: number | undefined
+  readonly maxFiles: number | undefined
+}
+
 /** A link, without its secret. Times are milliseconds since 1970 by the database's clock. */
-export interface Link {
+export interface Link extends DropLimits {
   /** In the order of creation. */
   readonly linkId: string
   readonly kind: LinkKind
@@ -21,12 +29,14 @@ export interface Link {
   readonly createdAt: number
   readonly expiresAt: number | undefined
   readonly maxUses: number | undefined
-  /** Counted only for a drop link, and for one with `maxUses`. */
+  /** Counted only for a drop link, where it is the number of received files, and for one with `maxUses`. */
   readonly uses: number
   /** What has been sent of the next use, in units of `1 / USE_UNITS`. */
   readonly useFraction: number
   /** Of a link with a password, as `hashPassword` returns it. */
   readonly passwordHash: string | undefined
+  /** Of a drop link. */
+  readonly receivedBytes: number
 }
 
 /** Per user, ended ones included. */
@@ -34,7 +44,37 @@ export const MAX_LINKS = 1_000
 
 /** The uses that are left, the begun one included; 0 once the link has ended. */
 export function usesLeft({ maxUses, uses }: Pick<Link, 'maxUses' | 'uses'>): number | undefined {
-  return maxUses === undefined ? undefined : maxUses - uses
+  return maxUses === undefined ? undefined : Math.max(0, maxUses - uses)
+}
+
+interface AskedExpiry {
+  /** `null`: the latest time that is permitted, or no end. */
+  readonly asked: number | null
+  readonly now: number
+  /** The longest life of any link, from now. */
+  readonly maxLifeMs: number | undefined
+  /** The end of the token that has made the link, if the link must not outlive that. */
+  readonly makerEndsAt: number | undefined
+}
+
+/**
+ * The new end of a link that exists, in milliseconds since 1970; `undefined` for none. Throws `invalid_parameter` for
+ * one in the past, or later than `maxLifeMs`, and `scope_insufficient` for one after that of its maker.
+ */
+export function expiryWithin({ asked, now, maxLifeMs, makerEndsAt = Infinity }: AskedExpiry) {
+  const latest = maxLifeMs === undefined ? Infinity : now + maxLifeMs
+  if (asked === null) {
+    const end = Math.min(latest, makerEndsAt)
+    return end === Infinity ? undefined : end
+  }
+  const longest = maxLifeMs ?? MAX_EXPIRES_IN_SECONDS * 1000
+  if (asked <= now || asked > now + longest) {
+    const seconds = Math.floor(longest / 1000)
+    const detail = `expires_at of a link must be in the future, by at most ${seconds} seconds here.`
+    throw invalidParameter('expires_at', detail)
+  }
+  if (asked > makerEndsAt) throw expiresTooLate('expires_at')
+  return asked
 }
 
 /** How many files the link still gives whole. */
@@ -42,7 +82,7 @@ export function wholeUsesLeft(
   link: Pick<Link, 'maxUses' | 'uses' | 'useFraction'>,
 ): number | undefined {
   const left = usesLeft(link)
-  return left === undefined || link.useFraction <= ROUNDING_UNITS ? left : left - 1
+  return left === undefined || link.useFraction <= ROUNDING_UNITS ? left : Math.max(0, left - 1)
 }
 
 /** Of all links of an account, in progress or unfinished: half of what the owner may have by default. */

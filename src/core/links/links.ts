@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { leftOfJwt } from '../auth/access-tokens.ts'
-import type { FailedAttemptLimiter } from '../auth/failed-attempt-limiter.ts'
+import { makerOf } from '../auth/access-tokens.ts'
 import { assertPermits } from '../auth/scope.ts'
 import { sha256 } from '../auth/sha256.ts'
 import {
@@ -10,12 +9,14 @@ import {
   type UserSubject,
   type Visitor,
 } from '../auth/subject.ts'
-import { assertTerms, lifeMs, type Terms } from '../auth/terms.ts'
+import { assertLabel, assertLife, assertTerms, lifeMs, type Terms } from '../auth/terms.ts'
 import { AppError, invalidParameter, tooManyRequests } from '../errors.ts'
 import { isFileName } from '../files/file-name.ts'
 import { createVersion } from '../objects/object-key.ts'
+import { type AskedLimits, assertReceives, limitsWithin } from './drop-limits.ts'
 import {
   assertMoreDrops,
+  type DropLimits,
   type Link,
   type LinkKind,
   type LinkTarget,
@@ -33,6 +34,8 @@ export interface LinkTerms extends Terms {
   readonly target: LinkTarget
   readonly maxUses: number | undefined
   readonly password: string | undefined
+  /** Of a drop link. */
+  readonly limits: AskedLimits
 }
 
 export interface CreateLink extends LinkTerms {
@@ -40,6 +43,22 @@ export interface CreateLink extends LinkTerms {
   readonly signal: AbortSignal
 }
 
+/** The changes of a link. `undefined` keeps a member. `null` removes its password or limit. */
+export interface LinkChanges {
+  readonly label?: string | undefined
+  readonly expiresAt?: number | null | undefined
+  readonly maxUses?: number | null | undefined
+  readonly password?: string | null | undefined
+  readonly limits?: AskedLimits | undefined
+}
+
+export interface ChangeLink extends LinkChanges {
+  readonly subject: LinkKeeper
+  readonly linkId: string
+  readonly signal: AbortSignal
+}
+
+/** With its new secret. */
 export interface CreatedLink extends Link {
   /** `crl_` and 43 base64url characters. Returned only here, and stored nowhere. */
   readonly secret: string
@@ -61,20 +80,24 @@ const SECRET = /^crl_[A-Za-z0-9_-]{43}$/
 /** Creates the use cases of links (docs/api.md). */
 export function createLinks(options: {
   readonly ledger: LinkLedger
-  readonly failedAttempts?: FailedAttemptLimiter | undefined
   /** How long a link may live at most; without it, as long as its owner says. */
   readonly maxLifeMs?: number | undefined
+  /** The default and the maximum of how much a drop link receives; without it, only links that ask have limits. */
+  readonly dropLimits?: DropLimits | undefined
+  /** The clock of the limits on password attempts, in milliseconds; that of the process by default. */
+  readonly passwordClock?: (() => number) | undefined
 }) {
-  const { ledger, failedAttempts, maxLifeMs } = options
-  const passwords = createPasswordChecks(failedAttempts)
+  const { ledger, maxLifeMs, dropLimits: permitted = NO_LIMITS } = options
+  const passwords = createPasswordChecks(options.passwordClock)
   const running = new Map<string, number>()
 
   async function find(secret: string, options?: FindLink): Promise<Visitor> {
     const found = SECRET.test(secret) ? await ledger.findLink(sha256(secret), options) : undefined
     if (found === undefined) throw linkNotFound()
     const reverify = async (): Promise<void> => void (await find(secret, options))
-    const { link, owner, credential } = found
-    return { kind: 'visitor', ...owner, credential, scope: scopeOfLink(link), link, reverify }
+    const { link, owner, credential, deviceId } = found
+    const scope = scopeOfLink(link)
+    return { kind: 'visitor', ...owner, credential, deviceId, scope, link, reverify }
   }
 
   async function count({ link: { linkId }, userId }: Visitor, uses: Uses): Promise<void> {
@@ -109,30 +132,29 @@ export function createLinks(options: {
      * Creates a link that works until it expires, is used up or is revoked. It is revoked with the subject's token, and
      * expires with it as `LinkLedger.addLink` says. Rejects with `scope_insufficient` unless the token itself permits
      * what the link permits, with `invalid_parameter` for a longer life than `maxLifeMs`, and with
-     * `link_limit_exceeded`.
+     * `link_count_exceeded`.
      */
     async create({ subject, signal, ...terms }: CreateLink): Promise<CreatedLink> {
       const { kind, target, label, maxUses, password } = terms
       assertMayLink(subject, terms)
       assertTerms(terms)
-      assertLimits(terms, maxLifeMs)
+      assertLife(terms, maxLifeMs)
+      assertLimits(terms)
+      assertReceives(terms, terms.limits)
+      const limits = kind === 'drop' ? limitsWithin(terms.limits, permitted) : NO_LIMITS
       const token = await subject.inspect()
       const { userId } = subject
       const passwordHash = password && (await passwords.hash(password, { id: userId, signal }))
-      const secret = `crl_${randomBytes(32).toString('base64url')}`
+      const secret = createSecret()
       const link = await ledger.addLink({
         ...actorOf(subject),
         linkId: createVersion(),
         sha256: sha256(secret),
         createdBy: {
-          tokenId: token.tokenId,
-          isJwt: token.isJwt,
-          isScoped: token.scope !== undefined,
-          leftMs: token.isJwt ? leftOfJwt(token) : undefined,
-          credential: token.credential,
+          ...makerOf(token),
           deviceId: token.scope?.deviceId,
         },
-        terms: { kind, target, label, maxUses, passwordHash },
+        terms: { kind, target, label, maxUses, passwordHash, ...limits },
         askedMs: lifeMs(terms),
         maxLifeMs,
       })
@@ -143,6 +165,35 @@ export function createLinks(options: {
     async list(subject: LinkKeeper, page: LinkPage): Promise<readonly Link[]> {
       await inspected(subject)
       return await ledger.listLinks({ ...seenLinks(subject), after: page.after, limit: page.limit })
+    },
+
+    /**
+     * Changes a link that `list` shows the subject. A new password ends what the old one has opened. Rejects with
+     * `not_found`, `too_many_requests` (for passwords), and as `LinkLedger.updateLink` and `create` do.
+     */
+    async update({ subject, linkId, signal, ...changes }: ChangeLink): Promise<Link> {
+      const { label, expiresAt, maxUses, password, limits } = changes
+      if (label !== undefined) assertLabel(label)
+      assertMaxUses(maxUses ?? undefined)
+      assertPassword(password ?? undefined)
+      await inspected(subject)
+      const passwordHash =
+        password && (await passwords.hash(password, { id: subject.userId, signal }))
+      const named = { ...seenLinks(subject), linkId }
+      const changed = { label, expiresAt, maxUses, passwordHash, limits }
+      return await ledger.updateLink({ ...named, ...changed, maxLifeMs, permitted })
+    },
+
+    /**
+     * Gives a link that `list` shows the subject a new secret. Every instance refuses the old one. Unfinished uploads
+     * continue with the new one. Rejects with `not_found`.
+     */
+    async renewSecret(subject: LinkKeeper, linkId: string): Promise<CreatedLink> {
+      await inspected(subject)
+      const secret = createSecret()
+      const named = { ...seenLinks(subject), linkId }
+      const link = await ledger.updateLink({ ...named, sha256: sha256(secret), permitted })
+      return { ...link, secret }
     },
 
     /** Guarantees that every instance refuses the link. Rejects with `not_found`. */
@@ -209,7 +260,13 @@ export function createLinks(options: {
 
 const GARBAGE_WAIT_MS = 60_000
 
-/** Who lists and revokes links. */
+const NO_LIMITS: DropLimits = { maxBytes: undefined, maxFiles: undefined }
+
+function createSecret(): string {
+  return `crl_${randomBytes(32).toString('base64url')}`
+}
+
+/** Who lists, changes and revokes links. */
 type LinkKeeper = UserSubject | Operator
 
 async function inspected(subject: LinkKeeper): Promise<void> {
@@ -233,22 +290,23 @@ function assertMayLink(subject: UserSubject, terms: LinkTerms): void {
 /** Of `max_uses`. */
 export const MAX_USES = 2 ** 31
 
-function assertLimits(terms: LinkTerms, maxLifeMs = Number.POSITIVE_INFINITY): void {
-  const { kind, target, maxUses = 1, password = '-' } = terms
-  if ((lifeMs(terms) ?? 0) > maxLifeMs) {
-    const seconds = Math.floor(maxLifeMs / 1000)
-    throw invalidParameter('expires_in', `expires_in of a link must be at most ${seconds} here.`)
-  }
-  if (!Number.isSafeInteger(maxUses) || maxUses < 1 || maxUses > MAX_USES) {
-    throw invalidParameter('max_uses', `max_uses must be an integer between 1 and ${MAX_USES}.`)
-  }
-  if (!isPassword(password)) {
-    throw invalidParameter(
-      'password',
-      `password must have 1 to ${MAX_PASSWORD_LENGTH} characters, without control characters.`,
-    )
-  }
+function assertLimits({ kind, target, maxUses, password }: LinkTerms): void {
+  assertMaxUses(maxUses)
+  assertPassword(password)
   if (kind === 'drop' && !isFileName(`${target.prefix}-`)) {
     throw invalidParameter('prefix', 'prefix leaves no room for a file name.')
   }
+}
+
+function assertMaxUses(maxUses = 1): void {
+  if (Number.isSafeInteger(maxUses) && maxUses >= 1 && maxUses <= MAX_USES) return
+  throw invalidParameter('max_uses', `max_uses must be an integer between 1 and ${MAX_USES}.`)
+}
+
+function assertPassword(password = '-'): void {
+  if (isPassword(password)) return
+  throw invalidParameter(
+    'password',
+    `password must have 1 to ${MAX_PASSWORD_LENGTH} characters, without control characters.`,
+  )
 }

@@ -1,6 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { ClientAddress } from '../auth/client-address.ts'
-import { type FailedAttemptLimiter, tooManyFailedAttempts } from '../auth/failed-attempt-limiter.ts'
 import { FairSemaphore } from '../async/fair-semaphore.ts'
 import { BoundedMap } from '../bounded-map.ts'
 import { tooManyRequests } from '../errors.ts'
@@ -23,11 +22,8 @@ const MAX_WAITING = 4
 
 const MAX_KNOWN = 10_000
 
-/**
- * Checks passwords a few at a time: each takes a thread 0.1 s. If `failedAttempts` is omitted, addresses are not
- * limited.
- */
-export function createPasswordChecks(failedAttempts?: FailedAttemptLimiter, clock?: () => number) {
+/** Checks passwords a few at a time: each takes a thread 0.1 s. */
+export function createPasswordChecks(clock?: () => number) {
   const guesses = createGuessLimiter(clock)
   const turns = new FairSemaphore({ permits: AT_ONCE })
   const keys = createKnownKeys()
@@ -40,28 +36,20 @@ export function createPasswordChecks(failedAttempts?: FailedAttemptLimiter, cloc
     return await turns.run({ owner, signal }, derive)
   }
 
-  function assertNotBlocked(address: ClientAddress): void {
-    const blockedMs = failedAttempts?.blockedMs(address) ?? 0
-    if (blockedMs > 0) throw tooManyFailedAttempts(blockedMs)
-  }
-
   async function keyFor(
     hash: string,
     { password = '', address, signal }: VisitorCredentials,
   ): Promise<string | undefined> {
     const tried = { link: hash, address }
     // Also before a known password: otherwise it could be guessed fast during a block.
-    assertNotBlocked(address)
     guesses.assertMayTry(tried)
     const known = keys.get(hash, password)
     if (known !== undefined) return known
     const key = await inTurn({ id: address, signal }, async () => {
       // Attempts that waited for their turn together count before the next one.
-      assertNotBlocked(address)
       guesses.beginTry(tried)
       const found = isPassword(password) ? await deriveKey(hash, password) : undefined
-      if (found === undefined) failedAttempts?.note(address)
-      else guesses.giveBack(tried)
+      if (found !== undefined) guesses.giveBack(tried)
       return found
     })
     if (key !== undefined) keys.add(hash, password, key)
@@ -75,9 +63,8 @@ export function createPasswordChecks(failedAttempts?: FailedAttemptLimiter, cloc
     /** The key of the right password, else `undefined`. Counts and rejects as `areRight` does. */
     keyFor,
     /**
-     * Whether the credentials are right. A wrong password counts as a failed attempt of the address, together with
-     * wrong tokens, and as a try of the link (`GuessLimiter`). Rejects with `too_many_requests` for a blocked address
-     * and for a link that was tried too often, unless the visitor shows a key, which cannot be guessed.
+     * Whether the credentials are right. A wrong password counts as a try of the link (`GuessLimiter`). Rejects with
+     * `too_many_requests` for a link that was tried too often, unless the visitor shows a key, which cannot be guessed.
      */
     async areRight(hash: string, credentials: VisitorCredentials): Promise<boolean> {
       if (credentials.keys.some((key) => isKey(hash, key))) return true
@@ -112,9 +99,9 @@ interface Tried {
   readonly address: ClientAddress
 }
 
-/** One address cannot use up what all have: it gets less than comes back. */
+/** One address cannot use up what all have: it has fewer at once, and gets no more than comes back. */
 export function createGuessLimiter(clock: () => number = () => performance.now()) {
-  const ofAddress = createTries({ max: 10, everyMs: 60_000, clock })
+  const ofAddress = createTries({ max: 20, everyMs: 10_000, clock })
   const ofAll = createTries({ max: 100, everyMs: 10_000, clock })
   const ofBoth = (tried: Tried, apply: (tries: Tries, key: string) => void): void => {
     apply(ofAddress, `${tried.link} ${tried.address}`)

@@ -1,11 +1,11 @@
-import type { Usage } from '../users/account-ledger.ts'
+import type { ByteUsage, Usage } from '../users/account-ledger.ts'
 
 /** `nearing` from 90 % used, `critical` from 99 %, `exceeded` above 100 % (after a grant ended; nothing is deleted). */
 export type CapacityState = (typeof CAPACITY_STATES)[number]
 
 export const CAPACITY_STATES = ['normal', 'nearing', 'critical', 'exceeded'] as const
 
-export function availableBytes({ capacity, used, reserved }: Usage): number {
+export function availableBytes({ capacity, used, reserved }: ByteUsage): number {
   return Math.max(0, capacity - used - reserved)
 }
 

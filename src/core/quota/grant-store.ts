@@ -1,4 +1,5 @@
 import type { UserId } from '../users/user-id.ts'
+import type { DeviceShare } from './device-share.ts'
 
 /** Adds bytes to a user's capacity. (source, reference) is unique per user. Times are milliseconds since 1970. */
 export interface Grant extends GrantName, GrantTerms {
@@ -14,6 +15,10 @@ export interface GrantTerms {
   readonly bytes: number
   /** The model of the device; set only for grants with the source `device`. */
   readonly model: string | undefined
+  /** The name that people know the device by; only grants with the source `device` can have one. */
+  readonly label?: string | undefined
+  /** Set for all grants with the source `device`, and for no others. */
+  readonly share?: DeviceShare | undefined
   /** Inclusive; `undefined` if the grant starts at once. */
   readonly startsAt: number | undefined
   /** Exclusive; `undefined` if the grant never ends. */

@@ -1,6 +1,8 @@
+import { assertLabel } from '../auth/terms.ts'
 import { isByteSize } from '../byte-size.ts'
 import { invalidParameter } from '../errors.ts'
 import type { UserId } from '../users/user-id.ts'
+import { assertDeviceShare, type DeviceShare } from './device-share.ts'
 import type { Grant, GrantKey, GrantPage, GrantStore } from './grant-store.ts'
 
 export interface GrantsOptions {
@@ -11,6 +13,8 @@ export interface GrantsOptions {
   readonly deviceCapacity: number
   /** If empty, every model is accepted and adds `deviceCapacity`. Else a device of another model is refused. */
   readonly deviceModels: ReadonlyMap<string, number>
+  /** The share of a device that asks for none. */
+  readonly deviceShare: DeviceShare
 }
 
 export interface PutGrant extends GrantKey {
@@ -28,6 +32,8 @@ export interface PutDevice extends DeviceKey {
   readonly model: string | undefined
   /** Overrides the model's bytes. */
   readonly bytes: number | undefined
+  readonly label: string | undefined
+  readonly share: DeviceShare | undefined
 }
 
 export interface PutResult {
@@ -46,19 +52,25 @@ export type Grants = ReturnType<typeof createGrants>
 export const DEVICE = 'device'
 
 export function createGrants(options: GrantsOptions) {
-  const { users, deviceCapacity, deviceModels, onRemove = () => undefined } = options
+  const { users, deviceCapacity, deviceModels, deviceShare } = options
+  const { onRemove = () => undefined } = options
   return {
-    async putDevice({ userId, deviceId, model, bytes }: PutDevice): Promise<PutResult> {
+    async putDevice(device: PutDevice): Promise<PutResult> {
+      const { userId, deviceId, model, bytes, label, share = deviceShare } = device
       assertReference(deviceId, 'device_id')
       if (model !== undefined) assertModel(model, deviceModels)
       const granted = bytes ?? deviceModels.get(model ?? '') ?? deviceCapacity
       assertBytes(granted)
+      if (label !== undefined) assertLabel(label)
+      assertDeviceShare(share)
       return users.putGrant({
         userId,
         source: DEVICE,
         reference: deviceId,
         bytes: granted,
         model,
+        label,
+        share,
         startsAt: undefined,
         endsAt: undefined,
       })

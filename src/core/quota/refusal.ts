@@ -1,5 +1,5 @@
 import { AppError, tooManyRequests } from '../errors.ts'
-import type { Usage } from '../users/account-ledger.ts'
+import type { ByteUsage, Usage } from '../users/account-ledger.ts'
 import type { Unfinished } from '../resumable/resumable-ledger.ts'
 import { type Caller, inactiveUser } from '../users/caller.ts'
 import type { UserStatus } from '../users/user-store.ts'
@@ -31,6 +31,15 @@ export interface QuotaState {
   readonly unfinished: Unfinished
   /** What the upload could evict; `undefined` if it may not. */
   readonly evictable: { readonly bytes: number; readonly files: number } | undefined
+  /** Of the device, if its share is too small. Precedes the capacity of the account. */
+  readonly share: ShareState | undefined
+}
+
+/** What the share of a device leaves, in bytes. */
+export interface ShareState extends ByteUsage {
+  readonly deviceId: string
+  /** Of the device's files, what the upload could evict; `undefined` if it may not. */
+  readonly evictable: number | undefined
 }
 
 export interface Refused {
@@ -46,8 +55,9 @@ export interface Refused {
   readonly state: QuotaState | undefined
 }
 
-/** The facts of these refusals that only a token with `read` may learn. */
+/** The facts of these refusals that only a token with `read` may learn, but for those of its device's share. */
 export const ACCOUNT_FIGURES: ReadonlySet<string> = new Set([
+  'device_id',
   'capacity',
   'used',
   'reserved',
@@ -83,6 +93,7 @@ export function refusalOf({
   if (garbageWaitMs !== undefined) return garbageExceeded(garbageWaitMs)
   const files = usage.fileCount - (state.evictable?.files ?? 0)
   if (newFiles > 0 && files + newFiles > maxFiles) return fileCountExceeded(usage, maxFiles)
+  if (state.share) return shareExceeded(state.share, requested)
   if (state.hasRoom) return unfinishedExceeded(unfinished, maxUnfinished)
   return capacityExceeded(usage, requested, state.evictable?.bytes)
 }
@@ -125,10 +136,24 @@ export function fileCountExceeded(usage: Usage, maxFiles: number): AppError {
   )
 }
 
-export function capacityExceeded(usage: Usage, requested: number, evictable?: number): AppError {
+export function capacityExceeded(
+  usage: ByteUsage,
+  requested: number,
+  evictable?: number,
+): AppError {
+  const facts = { limit: 'account', ...figuresOf(usage, requested, evictable) }
+  const detail = 'The file does not fit into the available capacity.'
+  return new AppError('capacity_exceeded', detail, { facts })
+}
+
+function shareExceeded({ deviceId, evictable, ...bytes }: ShareState, requested: number): AppError {
+  const facts = { limit: 'device', device_id: deviceId, ...figuresOf(bytes, requested, evictable) }
+  const detail = "The file does not fit into the device's share of the capacity."
+  return new AppError('capacity_exceeded', detail, { facts })
+}
+
+function figuresOf(usage: ByteUsage, requested: number, evictable: number | undefined) {
   const { capacity, used, reserved } = usage
   const figures = { capacity, used, reserved, requested, available: availableBytes(usage) }
-  return new AppError('capacity_exceeded', 'The file does not fit into the available capacity.', {
-    facts: evictable === undefined ? figures : { ...figures, evictable },
-  })
+  return evictable === undefined ? figures : { ...figures, evictable }
 }

@@ -32,6 +32,7 @@ export interface FinishResult {
 /** The refusals that leave the upload sealed: the user can make room or change the file, and try again. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'capacity_exceeded',
+  'link_limit_exceeded',
   'file_count_exceeded',
   'precondition_failed',
   'too_many_requests',

@@ -30,6 +30,7 @@ export function finishedUpload(file: File): ResumableUpload {
     precondition: undefined,
     linkId: undefined,
     credential: undefined,
+    deviceId: undefined,
     evict: undefined,
     expiresInMs: undefined,
     expectedSha256: undefined,

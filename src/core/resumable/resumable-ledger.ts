@@ -42,6 +42,8 @@ export interface ResumableUpload {
   readonly linkId: string | undefined
   /** The narrow credential that created it: its reservation grows with the bytes that arrive. See `Actor`. */
   readonly credential: string | undefined
+  /** The device whose token created the upload. */
+  readonly deviceId: string | undefined
   /** See `CommitUpload`. */
   readonly evict: FileNamePrefix | undefined
   readonly expiresInMs: number | undefined
@@ -184,8 +186,8 @@ export interface ResumableLedger {
    * max_unfinished_uploads`) in two cases: in the place of `maxUploads`, if the user would have more than
    * `maxUnfinished` unexpired uploads; last of all, if the user has other unfinished uploads and together they announce
    * more bytes than the current capacity. The `WHERE` of the reserving `UPDATE` decides. An upload by a link is also
-   * refused with `not_found` if the link has ended, and with `too_many_requests` as `assertMoreDrops` says of
-   * unfinished uploads.
+   * refused with `not_found` if the link has ended, as `dropRefusal` says, and with `too_many_requests` as
+   * `assertMoreDrops` says of unfinished uploads.
    */
   createResumable(upload: CreateResumable): Promise<ResumableUpload>
 

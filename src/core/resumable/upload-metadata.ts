@@ -54,7 +54,8 @@ export function decodeBase64(text: string): Buffer | undefined {
 /** As `objectMetadata`, for the object of an upload. */
 export function sentMetadata(upload: ResumableUpload): ObjectHead['metadata'] {
   const { mediaType, metadata } = sentDescription(upload)
-  return objectMetadata({ name: upload.name, mediaType, metadata })
+  const { name, deviceId } = upload
+  return objectMetadata({ name, mediaType, metadata, deviceId })
 }
 
 /**

@@ -33,10 +33,10 @@ export interface ReserveOptions {
 export async function reserve(options: ReserveOptions): Promise<Reservation> {
   const { ledger, upload, size } = options
   const { bytes, refusal } = await begin(options)
-  const { userId, userCreatedAt, version, evict, credential } = upload
+  const { userId, userCreatedAt, version, linkId, evict, credential } = upload
   const covered = credential === undefined ? bytes : UNRESERVED_BYTES
   const extend = (bytes: number): Promise<void> =>
-    ledger.extend({ userId, userCreatedAt, version, bytes, evict })
+    ledger.extend({ userId, userCreatedAt, version, linkId, bytes, evict })
   const growing = new GrowingReservation({ covered, max: size.max ?? size.announced, extend })
   return {
     cover: (bytes) => {
@@ -74,7 +74,7 @@ async function begin(options: ReserveOptions): Promise<{ bytes: number; refusal?
       await reserve(bytes)
       return { bytes }
     } catch (error) {
-      if (!isAppError(error, 'capacity_exceeded') || min >= bytes) throw error
+      if (!isForBytes(error) || min >= bytes) throw error
       await reserve(min)
       return { bytes: min, refusal: error }
     }
@@ -95,7 +95,7 @@ async function explain(growth: Promise<void>, refusal: unknown): Promise<void> {
   try {
     await growth
   } catch (error) {
-    throw isAppError(error, 'capacity_exceeded') ? (refusal ?? error) : error
+    throw isForBytes(error) ? (refusal ?? error) : error
   }
 }
 
@@ -133,7 +133,7 @@ export class GrowingReservation {
     try {
       await this.#extend(end)
     } catch (error) {
-      if (end === bytes || !isAppError(error) || !FOR_BYTES.has(error.code)) throw error
+      if (end === bytes || !isForBytes(error)) throw error
       // A whole step does not fit, but the bytes at hand may.
       await this.#extend(bytes)
     }
@@ -148,8 +148,13 @@ export class GrowingReservation {
 /** The refusals that a smaller reservation may avoid. */
 const FOR_BYTES: ReadonlySet<ErrorCode> = new Set([
   'capacity_exceeded',
+  'link_limit_exceeded',
   'unfinished_uploads_exceeded',
 ])
+
+function isForBytes(error: unknown): boolean {
+  return isAppError(error) && FOR_BYTES.has(error.code)
+}
 
 /**
  * So many bytes of a narrow credential's upload are not reserved: its commit finds out whether there is room, so that a

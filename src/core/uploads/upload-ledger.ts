@@ -24,7 +24,7 @@ export interface BeginUpload extends CheckBegin, Pick<UploadTerms, 'linkId'> {
   readonly objectKey: ObjectKey
 }
 
-export interface ExtendUpload extends Caller {
+export interface ExtendUpload extends Caller, Pick<UploadTerms, 'linkId'> {
   readonly version: Version
   readonly bytes: number
   /** As at its begin. */
@@ -120,13 +120,13 @@ export interface UploadLedger {
    * Rejects, in this order, with: `precondition_failed`, `too_many_requests` (for garbage, with a `retry_after` until
    * the oldest is due), `file_count_exceeded`, `capacity_exceeded` (facts
    * `capacity, used, reserved, requested, available`). An upload by a link is also refused with `not_found` if the link
-   * has ended, and with `too_many_requests` as `assertMoreDrops` says.
+   * has ended, as `dropRefusal` says, and with `too_many_requests` as `assertMoreDrops` does.
    */
   begin(upload: BeginUpload): Promise<void>
 
   /**
-   * Guarantees a reservation of `bytes` in total (it never shrinks) and a lease from now on, or changes
-   * nothing. Rejects with `capacity_exceeded`. Rejects with `unavailable` if the upload is no longer pending; the
+   * Guarantees a reservation of `bytes` in total (it never shrinks) and a lease from now on, or changes nothing. Rejects
+   * with `capacity_exceeded`, as `dropRefusal` says, and with `unavailable` if the upload is no longer pending; the
    * caller must then stop.
    */
   extend(upload: ExtendUpload): Promise<void>

@@ -93,7 +93,7 @@ export function createUploads(options: UploadsOptions) {
   async function upload(request: UploadFile): Promise<CommittedUpload> {
     const { subject, name, mediaType, precondition, incoming, signal } = request
     const { evict, expiresInMs } = request
-    const { userId, credential } = subject
+    const { userId, credential, deviceId } = subject
     const linkId = linkIdOf(subject)
     const { min, announced: expectedBytes = min } = incoming.size
     await assertAcceptable(options, request, { min, expectedBytes })
@@ -113,7 +113,8 @@ export function createUploads(options: UploadsOptions) {
       const storing = storeContent({
         objects,
         key,
-        metadata: () => objectMetadata({ name, mediaType, metadata: request.metadata?.() }),
+        metadata: () =>
+          objectMetadata({ name, mediaType, metadata: request.metadata?.(), deviceId }),
         incoming,
         memory: allocation,
         maxBytes: maxFileSize,

@@ -1,14 +1,19 @@
 import type { UserId, UserIdPrefix } from './user-id.ts'
+import type { DeviceUsage } from '../quota/device-usage.ts'
 import type { Grant } from '../quota/grant-store.ts'
 import type { User } from './user-store.ts'
 
-/** A user's figures at one moment, in bytes except `fileCount`. */
-export interface Usage {
-  /** Base capacity plus the current grants, at most 2^53 - 1. */
+/** The figures of an account, or of a device within its share, in bytes. */
+export interface ByteUsage {
+  /** Of an account: base capacity plus the current grants, at most 2^53 - 1. */
   readonly capacity: number
   readonly used: number
   /** Reserved by uploads in progress, on top of `used`. */
   readonly reserved: number
+}
+
+/** A user's figures at one moment. */
+export interface Usage extends ByteUsage {
   readonly fileCount: number
 }
 
@@ -52,6 +57,8 @@ export interface CapacityReport {
   readonly baseCapacity: number
   /** The current grants, ordered by source and reference. */
   readonly grants: readonly Grant[]
+  /** Ordered by id. */
+  readonly devices: readonly DeviceUsage[]
 }
 
 /** PORT: users with their figures. As every part of the ledger, it keeps the contract of `UploadLedger`. */
@@ -63,8 +70,11 @@ export interface AccountLedger {
   listAccounts(page: AccountPage): Promise<readonly Account[]>
 
   /**
-   * The user's capacity and grants, read in one statement; `undefined` for a user who is unknown, deleted or created at
-   * another time.
+   * The user's capacity, grants and devices, read in one statement; `undefined` for a user who is unknown, deleted or
+   * created at another time.
    */
   reportCapacity(userId: UserId, userCreatedAt?: number): Promise<CapacityReport | undefined>
+
+  /** The devices of a user of any status, ordered by id, read in one statement. */
+  reportDevices(userId: UserId): Promise<readonly DeviceUsage[]>
 }

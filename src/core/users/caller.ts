@@ -17,6 +17,8 @@ export interface Actor extends Caller {
    * request's token and those that it was made from. `undefined` for a token without a scope, and for operators.
    */
   readonly credential?: string | undefined
+  /** The device of the request's token or link, to which what it stores belongs. */
+  readonly deviceId?: string | undefined
 }
 
 export function callerOf({ userId, createdAt }: User): Caller {

@@ -33,6 +33,9 @@ export function createUsers(options: UsersOptions) {
       return account
     },
 
+    /** Also finds deleted users. */
+    listDeviceUsage: (userId: UserId) => ledger.reportDevices(userId),
+
     list: (page: AccountPage) => ledger.listAccounts(page),
 
     /** Guarantees that requests see the new status: on this instance at once, on others within 5 s. */

@@ -85,5 +85,10 @@ async function readFault(run: VerifyRun, file: FiledObject): Promise<Difference 
     return { kind: 'wrong_digest', recorded: sha256, found: stored.sha256 }
   }
   if (stored.crc32 === crc32) return undefined
-  return { kind: 'wrong_digest', recorded: crc32, found: stored.crc32 }
+  return { kind: 'wrong_digest', recorded: crcText(crc32), found: crcText(stored.crc32) }
+}
+
+/** Other than a SHA-256, it says which digest it is. */
+function crcText(crc32: number): string {
+  return `crc32:${crc32.toString(16).padStart(8, '0')}`
 }

@@ -24,6 +24,8 @@ export interface Balance {
   /** `undefined` if `quotas` has no row. */
   readonly recorded: Figures | undefined
   readonly counted: Figures
+  /** How many devices `device_usage` says something else of than their files add up to. */
+  readonly wrongDevices: number
   /** Milliseconds since 1970 by the database's clock. */
   readonly readAt: number
 }

@@ -94,11 +94,13 @@ async function verifyQuota(run: VerifyRun, balance: Balance): Promise<void> {
   }
 }
 
-function driftOf({ isUser, recorded, counted }: Balance): readonly Difference[] {
+function driftOf(balance: Balance): readonly Difference[] {
+  const { isUser, recorded, counted, wrongDevices } = balance
   if (recorded === undefined) return [{ kind: 'missing_quota' }]
   const drift = FIGURES.filter((kind) => recorded[kind] !== counted[kind]).map(
     (kind): Difference => ({ kind, recorded: recorded[kind], found: counted[kind] }),
   )
+  if (wrongDevices > 0) drift.push({ kind: 'device_usage', found: wrongDevices })
   return isUser ? drift : [{ kind: 'stray_quota' }, ...drift]
 }
 

@@ -10,6 +10,8 @@ import type { ResumableLedger } from '../resumable/resumable-ledger.ts'
 export const FINDING_KINDS = [
   // `quotas` against a recount of `files`, `history`, pending `uploads` and `garbage`.
   ...FIGURES,
+  // `device_usage` against `files`; `found` is the number of devices.
+  'device_usage',
   'missing_quota',
   'stray_quota',
   // The row of a file or a past version against its object.

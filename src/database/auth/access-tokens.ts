@@ -1,25 +1,22 @@
 import { type Kysely, sql } from 'kysely'
 import {
   completeScope,
-  expiresTooLate,
   MAX_VALID_TOKENS,
   NOTHING,
   parseScope,
   type Scope,
 } from '../../core/auth/scope.ts'
 import { AppError, isAppError } from '../../core/errors.ts'
-import { accessTokenInvalid, inactiveUser } from '../../core/users/caller.ts'
+import { inactiveUser } from '../../core/users/caller.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type {
   AccessToken,
   AccessTokenFilter,
-  AccessTokenKey,
   AccessTokenStore,
   AccessTokenUse,
   AccessTokenUser,
   NewAccessToken,
 } from '../../core/auth/access-token-store.ts'
-import { safeNow } from '../ledger/safe-now.ts'
 import { explainReached, reachedBound } from '../../core/quota/shares.ts'
 import { heldBy, heldIn, type HeldRow } from '../ledger/held.ts'
 import { bigint, type Clocked, type LedgerTx } from '../ledger/ledger-sql.ts'
@@ -28,6 +25,8 @@ import { toUser } from '../ledger/rows.ts'
 import type { AccessTokenRow, Tables, UserRow } from '../schema.ts'
 import { lockKnownUser, requireUser } from '../users/find-user.ts'
 import { hasDevice } from '../quota/grants.ts'
+import { forgetEnded } from './forget-ended.ts'
+import { datesOf, type Lifetime, lifetimeOf } from './lifetime.ts'
 import { revokeAccessToken } from './revocation.ts'
 
 export const ACCESS_TOKEN_OPERATIONS = {
@@ -39,21 +38,20 @@ export const ACCESS_TOKEN_OPERATIONS = {
 } as const satisfies Operations<AccessTokenStore>
 
 async function add(tx: LedgerTx, token: NewAccessToken): Promise<AccessToken> {
-  const { db, now } = tx
+  const { db } = tx
   const { userId, scope, parent } = token
   await lockKnownUser(tx, userId)
   await forgetEnded(tx, userId)
   await assertBelowLimit(tx, token)
   if (scope?.deviceId !== undefined) await assertDevice(tx, { userId, deviceId: scope.deviceId })
-  const ends = await findEnd(tx, token)
+  const lifetime = await lifetimeOfToken(tx, token)
   const { rows } = await sql<AccessTokenRow>`
     INSERT INTO access_tokens (sha256, token_id, user_id, label, created_at, expires_at, scope, device_id, parent_id,
       credential)
-    SELECT ${token.sha256}, ${token.tokenId}, ${userId}, ${token.label}, instant,
-           COALESCE(instant + ${bigint(token.expiresInMs ?? sql`NULL`)}, ${bigint(ends ?? sql`NULL`)}),
+    SELECT ${token.sha256}, ${token.tokenId}, ${userId}, ${token.label}, created_at, expires_at,
            ${scope ? scopeJson(scope) : null}, ${scope?.deviceId ?? null}, ${parent?.tokenId ?? null},
            ${parent?.credential ?? null}
-    FROM (SELECT ${now} AS instant) AS moment
+    FROM ${datesOf(tx, lifetime)}
     RETURNING *
   `.execute(db)
   if (rows[0] === undefined) throw new TypeError('INSERT ... RETURNING returned no row')
@@ -84,20 +82,12 @@ async function assertDevice(
   throw new AppError('not_found', 'The user has no device with this id.')
 }
 
-/** When the parent expires; `null` if it never does, or is a JWT. */
-async function findEnd(
-  tx: Clocked,
-  { userId, parent, expiresInMs = 0 }: NewAccessToken,
-): Promise<number | null> {
-  if (parent === undefined) return null
-  if (parent.isJwt) {
-    // A suspension has ended what JWTs had made; a parent with a row has ended with it.
-    await assertActive(tx.db, userId)
-    return null
-  }
-  const { end, left } = await requireValidToken(tx, { userId, tokenId: parent.tokenId })
-  if (left !== null && expiresInMs > left) throw expiresTooLate()
-  return end
+async function lifetimeOfToken(tx: Clocked, token: NewAccessToken): Promise<Lifetime> {
+  const { userId, parent: maker, expiresInMs: askedMs, maxLifeMs } = token
+  if (maker === undefined) return { lifeMs: askedMs }
+  // A suspension has ended what JWTs had made; a parent with a row has ended with it.
+  if (maker.isJwt) await assertActive(tx.db, userId)
+  return await lifetimeOf(tx, { userId, maker, askedMs, maxLifeMs })
 }
 
 async function assertActive(db: Kysely<Tables>, userId: UserId): Promise<void> {
@@ -106,42 +96,6 @@ async function assertActive(db: Kysely<Tables>, userId: UserId): Promise<void> {
   `.execute(db)
   const status = rows[0]?.status
   if (status !== 'active') throw inactiveUser(status)
-}
-
-interface ValidToken {
-  readonly end: number | null
-  /** Milliseconds until the end. */
-  readonly left: number | null
-  readonly isChild: boolean
-}
-
-/** Under the user's lock, so that the token is not being revoked. Throws `access_token_invalid`. */
-export async function requireValidToken(
-  { db, now }: Clocked,
-  { userId, tokenId }: Pick<AccessTokenKey, 'userId' | 'tokenId'>,
-): Promise<ValidToken> {
-  const { rows } = await sql<Omit<ValidToken, 'isChild'> & Pick<AccessTokenRow, 'parent_id'>>`
-    SELECT expires_at AS "end", expires_at - ${now} AS "left", parent_id FROM access_tokens
-    WHERE user_id = ${userId} AND token_id = ${tokenId} AND revoked_at IS NULL
-      AND (expires_at IS NULL OR expires_at > ${now})
-  `.execute(db)
-  if (rows[0] === undefined) throw accessTokenInvalid()
-  const { end, left, parent_id: parentId } = rows[0]
-  return { end, left, isChild: parentId !== null }
-}
-
-const KEPT_ENDED = 100
-const FORGOTTEN_AT_ONCE = 100
-
-/** Whoever ends tokens adds them, so the rows stay few. */
-async function forgetEnded({ db, now }: Clocked, userId: UserId): Promise<void> {
-  await sql`
-    DELETE FROM access_tokens WHERE sha256 IN (
-      SELECT sha256 FROM access_tokens
-      WHERE user_id = ${userId} AND COALESCE(revoked_at, expires_at) <= ${safeNow({ now })}
-      ORDER BY COALESCE(revoked_at, expires_at) DESC LIMIT ${FORGOTTEN_AT_ONCE} OFFSET ${KEPT_ENDED}
-    )
-  `.execute(db)
 }
 
 async function findTokenUser(
@@ -213,6 +167,7 @@ function toAccessToken(row: AccessTokenRow): AccessToken {
   return {
     tokenId: row.token_id,
     userId: row.user_id,
+    parentId: row.parent_id ?? undefined,
     label: row.label,
     scope: toScope(row),
     createdAt: row.created_at,

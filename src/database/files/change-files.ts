@@ -161,7 +161,7 @@ interface Refused {
   readonly refusalOf: Perform['refusalOf']
 }
 
-/** The refusal with the last operation before which the files fit: after it, they no longer do. */
+/** The refusal of the operation that exceeds the limit: the last one before which the files still fit. */
 function beyondQuota(refusal: AppError, { planned, refusalOf }: Refused): AppError {
   const { code, message, facts } = refusal
   const isCount = code === 'file_count_exceeded'
@@ -169,8 +169,11 @@ function beyondQuota(refusal: AppError, { planned, refusalOf }: Refused): AppErr
     ? Number(facts['max_files']) - Number(facts['file_count'])
     : facts['available']
   const room = Math.max(0, Number(free))
-  const growth = planned.map(isCount ? addedFiles : addedBytes)
-  let before = growth.reduce((sum, each) => sum + each, 0)
+  const added = planned.map((each) => addedBy(each, facts['device_id']))
+  const grows = !isCount && total(added.map(({ bytes }) => bytes)) > 0
+  // A share of 0 refuses empty files, too.
+  const growth = added.map(({ bytes, files }) => (grows ? bytes : files))
+  let before = total(growth)
   const index = growth.findLastIndex((each) => {
     before -= each
     return before <= room
@@ -181,11 +184,21 @@ function beyondQuota(refusal: AppError, { planned, refusalOf }: Refused): AppErr
   return refusalOf(new AppError(code, message, { facts: { ...facts, requested } }), index)
 }
 
-function addedFiles({ changes }: Planned): number {
-  return changes.reduce((sum, { file, old }) => sum + (file ? 1 : 0) - (old ? 1 : 0), 0)
+/** What the operation adds to the account, or to the device. */
+function addedBy({ changes }: Planned, deviceId: unknown) {
+  const added = { bytes: 0, files: 0 }
+  const add = (file: File | undefined, sign: 1 | -1): void => {
+    if (file === undefined || (deviceId !== undefined && file.deviceId !== deviceId)) return
+    added.bytes += sign * countedBytes(file)
+    added.files += sign
+  }
+  for (const { file, old } of changes) {
+    add(old, -1)
+    add(file, 1)
+  }
+  return added
 }
 
-function addedBytes({ changes }: Planned): number {
-  const bytesOf = (file: File | undefined): number => (file ? countedBytes(file) : 0)
-  return changes.reduce((sum, { file, old }) => sum + bytesOf(file) - bytesOf(old), 0)
+function total(all: readonly number[]): number {
+  return all.reduce((sum, each) => sum + each, 0)
 }

@@ -2,19 +2,25 @@ import { setImmediate } from 'node:timers/promises'
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
 import type { File } from '../../core/files/file.ts'
 import type { Audience, ListAudience } from '../../core/files/listing.ts'
-import type { FileLedger, FindFile } from '../../core/files/file-ledger.ts'
+import type { FileLedger, FindFile, ListFiles } from '../../core/files/file-ledger.ts'
 import type { Database } from '../database.ts'
 import { compileOnce, type Slot } from '../statement.ts'
 import { type Clock, isCurrent } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
 
 /** SQL for whether the audience sees the `files` row, in the same terms as the partial indexes. */
-export const VISIBLE_TO = {
+const VISIBLE_TO = {
   owner: sql`1 = 1`,
   operator: sql`1 = 1`,
   users: sql`files.visibility <> 'private'`,
   anyone: sql`files.visibility = 'public'`,
 } as const satisfies Record<ListAudience, RawBuilder<unknown>>
+
+/** SQL for whether the listing shows a `files` row within its range, in the same terms as the partial indexes. */
+export function isListed({ audience, deviceId }: Pick<ListFiles, 'audience' | 'deviceId'>) {
+  const seen = VISIBLE_TO[audience]
+  return deviceId === undefined ? seen : sql`${seen} AND files.device_id = ${deviceId}`
+}
 
 /** Tests visibility in SQL, so that a hidden file takes no longer than a missing one. */
 export function createFindFile(database: Database): FileLedger['findFile'] {

@@ -4,7 +4,7 @@ import type { FileNamePrefix } from '../../core/files/file-name.ts'
 import type { ListFiles } from '../../core/files/file-ledger.ts'
 import { isCurrent, type LedgerTx, listedOwner } from '../ledger/ledger-sql.ts'
 import { isInRange } from '../prefix-range.ts'
-import { VISIBLE_TO } from './find-file.ts'
+import { isListed } from './find-file.ts'
 
 /** One more tells that there are too many. */
 const ROWS_OF_FOLDER = MAX_FOLDER_FILES + 1
@@ -52,7 +52,7 @@ async function countBelow(
         CAST(COALESCE(SUM(CASE WHEN ${isCurrent(tx)} THEN size ELSE 0 END), 0) AS BIGINT) AS size
       FROM (
         SELECT name, size, expires_at FROM files
-        WHERE user_id = ${listedOwner(page)} AND ${VISIBLE_TO[page.audience]}
+        WHERE user_id = ${listedOwner(page)} AND ${isListed(page)}
           AND ${isInRange(sql`name`, { prefix, after: '' })}
         ORDER BY name LIMIT ${sql.lit(ROWS_OF_FOLDER)}
       ) AS files

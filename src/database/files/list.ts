@@ -15,7 +15,7 @@ import { isBelow, successorOf, isInRange } from '../prefix-range.ts'
 import { scan } from '../scan.ts'
 import { isCurrent, type LedgerTx, listedOwner, isListedOwner } from '../ledger/ledger-sql.ts'
 import { FILE_COLUMNS } from '../ledger/rows.ts'
-import { VISIBLE_TO } from './find-file.ts'
+import { isListed } from './find-file.ts'
 import { readFolderTotals } from './folder-totals.ts'
 import { createListedPage, type FoundFile } from './listed-page.ts'
 import { type FileName, MAX_FILE_NAME_BYTES } from '../../core/files/file-name.ts'
@@ -67,7 +67,7 @@ async function readContaining(
 ): Promise<readonly FoundFile[]> {
   const { rows } = await sql<Pick<File, 'name'>>`
     SELECT name FROM files
-    WHERE user_id = ${listedOwner(page)} AND ${VISIBLE_TO[page.audience]} AND ${boundsOf(page)}
+    WHERE user_id = ${listedOwner(page)} AND ${isListed(page)} AND ${boundsOf(page)}
     ORDER BY ${ORDER[page.order]} LIMIT ${page.limit}
   `.execute(tx.db)
   const names = rows.map(({ name }) => name).filter(hasText)
@@ -97,7 +97,7 @@ async function readFiles({ db, now }: LedgerTx, page: ListFiles): Promise<readon
   const { rows } = await sql<File & { readonly is_current: number }>`
     SELECT ${FILE_COLUMNS}, CASE WHEN ${isCurrent({ now })} THEN 1 ELSE 0 END AS is_current
     FROM files
-    WHERE user_id = ${listedOwner(page)} AND ${VISIBLE_TO[page.audience]} AND ${boundsOf(page)}
+    WHERE user_id = ${listedOwner(page)} AND ${isListed(page)} AND ${boundsOf(page)}
     ORDER BY ${ORDER[page.order]} LIMIT ${page.limit}
   `.execute(db)
   return rows.map(({ is_current: isCurrent, ...file }) => ({
@@ -167,11 +167,11 @@ interface Stop {
 
 /** A loose index scan: each step is one search. It yields one value, so the name has a flag before it. */
 async function readStops(tx: LedgerTx, page: ListFiles, rollUp: RollUp): Promise<readonly Stop[]> {
-  const { userId, audience, limit } = page
+  const { userId, limit } = page
   const ordered = isDescending(page) ? sql`name DESC` : sql`name`
   const search = (bounds: RawBuilder<unknown>): RawBuilder<unknown> => sql`(
     SELECT CASE WHEN ${isCurrent(tx)} THEN '1' ELSE '0' END || name FROM files
-    WHERE user_id = ${userId} AND ${VISIBLE_TO[audience]} AND ${bounds}
+    WHERE user_id = ${userId} AND ${isListed(page)} AND ${bounds}
     ORDER BY ${ordered} LIMIT 1
   )`
   const { rows } = await sql<Stop>`
@@ -213,18 +213,18 @@ function endOf({ prefix }: ListFiles): RawBuilder<unknown> {
 /** Those of the names that the viewer may see and that have not expired. */
 async function readNamed(
   tx: LedgerTx,
-  { userId, audience }: ListFiles,
+  page: ListFiles,
   names: readonly FileName[],
 ): Promise<readonly File[]> {
   const { rows } = await sql<File>`
     SELECT ${FILE_COLUMNS} FROM files
-    WHERE user_id = ${userId} AND name IN (${sql.join(names)})
-      AND ${VISIBLE_TO[audience]} AND ${isCurrent(tx)}
+    WHERE user_id = ${page.userId} AND name IN (${sql.join(names)})
+      AND ${isListed(page)} AND ${isCurrent(tx)}
   `.execute(tx.db)
   return rows
 }
 
-type Start = Pick<ListFiles, 'prefix' | 'order' | 'after'>
+type Start = Pick<ListFiles, 'prefix' | 'order' | 'after' | 'deviceId'>
 
 /** SQL for the rows after the position; in an order by name, of those with the prefix. */
 function boundsOf(page: Start): RawBuilder<unknown> {
@@ -232,10 +232,12 @@ function boundsOf(page: Start): RawBuilder<unknown> {
   const { value, name } = startOf(page)
   if (order === 'name') return isInRange(sql`name`, { prefix, after: name })
   if (order !== '-name') {
-    // The last condition is that of the index, and holds for every file. SQLite enters the index by the first bound.
+    // The last condition is that of the index of all files, and holds for every file. That of a device has none. SQLite
+    // enters the index by the first bound.
     const column = columnOf(order)
     const beyond = isDescending(page) ? sql`<` : sql`>`
-    return sql`(${column}, name) ${beyond} (${value}, ${name}) AND ${column} >= 0`
+    const ofIndex = page.deviceId === undefined ? sql`AND ${column} >= 0` : sql``
+    return sql`(${column}, name) ${beyond} (${value}, ${name}) ${ofIndex}`
   }
   const end = successorOf(prefix)
   // One bound per side, as in `isInRange`.

@@ -83,7 +83,7 @@ function planRestore(held: Holdings, operation: VersionRestore & Lenient): Plann
   assertMet(operation, old)
   if (old !== undefined && !overwrite) throw fileExists()
   const { userId, version, objectKey, size, sha256, crc32 } = past
-  const { mediaType, metadata, fileExpiresAt } = past
+  const { mediaType, metadata, deviceId, fileExpiresAt } = past
   const file: File = {
     userId,
     name,
@@ -97,6 +97,7 @@ function planRestore(held: Holdings, operation: VersionRestore & Lenient): Plann
     updatedAt: held.now,
     mediaType,
     metadata,
+    deviceId,
     expiresAt: fileExpiresAt,
     isKept: old?.isKept ?? 0,
     metadataBytes: metadataBytes(metadata),

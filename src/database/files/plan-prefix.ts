@@ -1,7 +1,7 @@
 import { AppError, isAppError } from '../../core/errors.ts'
 import type { FileChange } from '../../core/files/file-change.ts'
 import { fileExists, fileNotFound, type File } from '../../core/files/file.ts'
-import { assertMayHold, type FileName, parseFileName } from '../../core/files/file-name.ts'
+import { parseFileName } from '../../core/files/file-name.ts'
 import type { PrefixOperation, PrefixRename } from '../../core/files/operation.ts'
 import { updatedFile } from '../../core/files/patch.ts'
 import { endExpired } from '../ledger/apply-changes.ts'
@@ -34,18 +34,18 @@ async function planRename(
   operation: PrefixRename,
   { files, held, matching }: Found,
 ): Promise<readonly FileChange[]> {
-  const renames = files.map((old) => ({ old, name: newNameOf(old, operation) }))
+  const renames = files.map((old) => ({ old, file: renamed(old, operation, held.now) }))
   const moving = new Set(files.map(({ name }) => name))
-  const others = renames.flatMap(({ name }) => (moving.has(name) ? [] : name))
+  const others = renames.flatMap(({ file: { name } }) => (moving.has(name) ? [] : name))
   await matching.load(others)
   const changes: FileChange[] = []
-  for (const { old, name } of inOrder(renames, operation)) {
+  for (const { old, file } of inOrder(renames, operation)) {
+    const { name } = file
     const { file: displaced, expired } = moving.has(name) ? FREED : held.fileNamed(name)
     if (displaced !== undefined) {
       if (!operation.overwrite) throw naming(fileExists(), name)
       changes.push({ type: 'deleted', old: displaced })
     }
-    const file = updatedFile(old, { newName: name }, held.now)
     changes.push(...endExpired(expired), { type: 'updated', file, old })
   }
   return changes
@@ -56,7 +56,7 @@ const FREED = { file: undefined, expired: undefined }
 
 interface Rename {
   readonly old: File
-  readonly name: FileName
+  readonly file: File
 }
 
 /** In which no file takes a name that another one still has: all names become longer, or shorter, by the same length. */
@@ -69,12 +69,10 @@ function inOrder(
 }
 
 /** Throws `invalid_file_name`, with the name. */
-function newNameOf({ name, size }: File, { prefix, newPrefix }: PrefixRename): FileName {
-  const text = `${newPrefix}${name.slice(prefix.length)}`
+function renamed(old: File, { prefix, newPrefix }: PrefixRename, now: number): File {
+  const text = `${newPrefix}${old.name.slice(prefix.length)}`
   try {
-    const newName = parseFileName(text)
-    assertMayHold(newName, size)
-    return newName
+    return updatedFile(old, { newName: parseFileName(text) }, now)
   } catch (error) {
     throw isAppError(error) ? naming(error, text) : error
   }

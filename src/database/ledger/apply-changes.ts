@@ -2,6 +2,7 @@ import { type QueryResult, type RawBuilder, sql } from 'kysely'
 import { eventOf } from '../../core/changes/change.ts'
 import type { FileChange } from '../../core/files/file-change.ts'
 import { countedBytes, type File } from '../../core/files/file.ts'
+import type { Version } from '../../core/objects/object-key.ts'
 import type { Usage } from '../../core/users/account-ledger.ts'
 import type { Actor, Caller } from '../../core/users/caller.ts'
 import {
@@ -28,6 +29,8 @@ import { mayCommit, fitsQuota, needFrom, type NeedValues } from './quota-rule.ts
 import { refusalReason } from './refusal-reason.ts'
 import { evictableIn, type Room } from './evictable.ts'
 import { becomesPast } from './changed-rows.ts'
+import { fitsShare, type Share, shareOf } from './device-share.ts'
+import { countDevices, deviceChanges } from './device-usage.ts'
 import { dateChanges, type DatedChanges, freedDate, raiseFreedAt } from './dates.ts'
 import { USAGE_COLUMNS, usageIn } from './rows.ts'
 import { writeRows } from './write-rows.ts'
@@ -39,7 +42,10 @@ interface Changes extends Actor {
   /** Set for the commit of an upload: its reservation, which the changes release. */
   readonly upload?:
     | {
-        readonly ownReserved: number
+        readonly version: Version
+        readonly reserved: number
+        /** Of the share of its device. */
+        readonly deviceReserved: number
         /** The narrow credential that has begun it. */
         readonly credential: string | null
         /** Set if it may evict: what `changes` evict, or all that it may if that is too little. */
@@ -63,6 +69,8 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Appl
   const changes = await withCertainty(tx, applied.changes)
   const figures = figuresOf(tx, changes)
   const events = changes.flatMap((change) => eventOf(change) ?? [])
+  const refusedShare = await findRefusedShare(tx, applied)
+  if (refusedShare !== undefined) throw await refusal(tx, applied, { figures, share: refusedShare })
   const values = {
     userId,
     userCreatedAt,
@@ -70,14 +78,15 @@ export async function applyChanges(tx: LedgerTx, applied: Changes): Promise<Appl
     events: events.length,
     now,
     freedAt: freedDate(changes),
-    ownReserved: upload?.ownReserved ?? 0,
+    ownReserved: upload?.reserved ?? 0,
     credential: bearerOf(applied),
   }
   const { rows } = await move(tx, { upload, by }, values)
-  if (rows[0] === undefined) throw await refusal(tx, applied, figures)
+  if (rows[0] === undefined) throw await refusal(tx, applied, { figures })
   const { at } = rows[0]
   const { changes: made, dated } = dateChanges(changes, rows[0])
   await writeRows(tx, { userId, changes: made, credential, at })
+  await countDevices(tx, userId, deviceChanges(changes))
   const usage = usageIn(rows[0])
   await recordChanges(tx, { userId, events, end: rows[0], now })
   const before = { ...usage, used: usage.used - figures.usedBytes }
@@ -99,16 +108,45 @@ export interface Applied extends Pick<DatedChanges, 'dated'> {
   readonly usage: Usage
 }
 
-async function refusal(tx: LedgerTx, applied: Changes, figures: Figures): Promise<Error> {
+/**
+ * The first share that the changes exceed, of the devices whose files grow by them (I16). What they evict is compared as
+ * for the account.
+ */
+async function findRefusedShare(tx: LedgerTx, applied: Changes): Promise<Share | undefined> {
+  const { userId, changes, upload, by } = applied
+  if (by !== undefined) return undefined
+  const evicted = deviceChanges(changes.filter(({ type }) => type === 'evicted'))
+  for (const change of deviceChanges(changes.filter(({ type }) => type !== 'evicted'))) {
+    const { deviceId, bytes, files: newFiles } = change
+    if (bytes <= 0 && newFiles <= 0) continue
+    const device = { userId, deviceId, version: upload?.version ?? '' } as const
+    const need = { growth: Math.max(0, bytes), newFiles, ownReserved: upload?.deviceReserved ?? 0 }
+    const share = await shareOf(tx, device, need)
+    const freed = evicted.find((each) => each.deviceId === deviceId)?.bytes ?? 0
+    if (!fitsShare(share, upload?.room && -freed)) return share
+  }
+  return undefined
+}
+
+interface Refusal {
+  readonly figures: Figures
+  readonly share?: Share
+}
+
+async function refusal(
+  tx: LedgerTx,
+  applied: Changes,
+  { figures, share }: Refusal,
+): Promise<Error> {
   const { userId, userCreatedAt, upload, by } = applied
-  if (upload === undefined && !isGrowth(figures)) {
+  if (upload === undefined && share === undefined && !isGrowth(figures)) {
     const byOperator = by === 'operator'
     const reason = await inactiveReason(tx, { userId, userCreatedAt, byOperator })
     return reason ?? new TypeError('An active user has no quota')
   }
-  const { ownReserved, room } = upload ?? {}
+  const { reserved: ownReserved, room } = upload ?? {}
   const caller = { userId, userCreatedAt, credential: bearerOf(applied) ?? undefined }
-  return await refusalReason(tx, caller, { need: { ...figures, ownReserved }, room })
+  return await refusalReason(tx, caller, { need: { ...figures, ownReserved }, share, room })
 }
 
 /** Tells expired files that have expired by the safe time from the others, whose content must not be destroyed. */

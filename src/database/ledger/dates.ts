@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { FileChange } from '../../core/files/file-change.ts'
+import { type FileChange, keepsDate } from '../../core/files/file-change.ts'
 import type { File } from '../../core/files/file.ts'
 import { dateAfter, lastModified } from '../../core/files/last-modified.ts'
 import { bigint } from './ledger-sql.ts'
@@ -59,7 +59,8 @@ export function dateChanges(
     const { type, file } = change
     const old = change.old && dated(change.old)
     const createdAt = type === 'created' ? at : file.createdAt
-    const dates = { createdAt, updatedAt: at, modifiedAt: modifiedAt({ file, old }) }
+    const updatedAt = old !== undefined && keepsDate(change) ? old.updatedAt : at
+    const dates = { createdAt, updatedAt, modifiedAt: modifiedAt({ file, old }) }
     files.set(file, { ...file, ...dates })
     return { ...change, file: dated(file), old } as FileChange
   })

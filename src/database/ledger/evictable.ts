@@ -19,6 +19,8 @@ export interface Eviction {
   /** The first name, bytewise, after all with the prefix. */
   readonly prefixEnd: string
   readonly name: FileName
+  /** Set if only files of this device are to be evicted, for its share. */
+  readonly deviceId: string | null
 }
 
 interface EvictingUpload {
@@ -32,7 +34,8 @@ interface EvictingUpload {
 export function evictionOf(upload: EvictingUpload): Eviction | undefined {
   const { userId, name, version = '', evict: prefix } = upload
   if (prefix === undefined) return undefined
-  return { userId, version, name, prefix, prefixEnd: successorOf(prefix) ?? LAST }
+  const prefixEnd = successorOf(prefix) ?? LAST
+  return { userId, version, name, prefix, prefixEnd, deviceId: null }
 }
 
 /** After all names: the last code point, repeated beyond the maximum length of a name. */
@@ -48,6 +51,8 @@ export interface Shortage {
 export interface Room extends Eviction {
   readonly evictableBytes: number
   readonly evictableFiles: number
+  /** Of these bytes, those of the upload's device. */
+  readonly ownBytes: number
   /** Whether it may evict no more than that. */
   readonly isAll: boolean
 }
@@ -78,9 +83,7 @@ export interface Unclaimed {
  * makes its own room at its commit, and what an unfinished resumable upload has not received.
  */
 export function unclaimedByOthers(slot: Slot<Eviction>): Unclaimed {
-  const awaited = sql`CASE
-    WHEN received < reserved_bytes THEN reserved_bytes - received ELSE 0
-  END`
+  const awaited = awaitedOf(sql`reserved_bytes`)
   const sumOf = (bytes: RawBuilder<unknown>) => sql`(
     SELECT CAST(COALESCE(SUM(${bytes}), 0) AS BIGINT) FROM (
       SELECT reserved_bytes, is_evicting, (
@@ -96,4 +99,9 @@ export function unclaimedByOthers(slot: Slot<Eviction>): Unclaimed {
     reserved: sumOf(sql`CASE WHEN is_evicting = 1 THEN reserved_bytes ELSE ${awaited} END`),
     awaited: sumOf(awaited),
   }
+}
+
+/** SQL for what of a reservation an unfinished resumable upload has not received; 0 for other uploads. */
+export function awaitedOf(reserved: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`CASE WHEN received < ${reserved} THEN ${reserved} - received ELSE 0 END`
 }

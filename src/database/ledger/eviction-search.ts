@@ -14,6 +14,7 @@ import { isSame, type Position } from './unfinished-searches.ts'
 export interface Candidate {
   readonly named: FileName
   readonly age: number
+  readonly deviceId: string | null
   /** What its end frees. */
   readonly freed: number
 }
@@ -31,10 +32,10 @@ export const READ_BY_NAME = 2_000
  * by `updated_at`, without those that are kept. If all are too little, all that may be evicted. Not among them are the
  * file of the upload's own name, and those that other uploads are about to replace.
  *
- * No index has the files of a prefix by age. If there are few of them, they are read by name, and otherwise all files of
- * the user by age, of which one transaction reads at most `READ_BY_AGE`. If none has the prefix, throws
- * `SEARCH_UNFINISHED`, and the next transaction continues (`untilFound`). From the first one with the prefix on, only as
- * many are considered. Needs a transaction.
+ * For the share of a device, only its files, which have indexes of their own. No index has the files of a prefix by age.
+ * If there are few of them, they are read by name, and otherwise all files of the user by age, of which one transaction
+ * reads at most `READ_BY_AGE`. If none has the prefix, throws `SEARCH_UNFINISHED`, and the next transaction continues
+ * (`untilFound`). From the first one with the prefix on, only as many are considered. Needs a transaction.
  */
 export async function findOldest(
   tx: LedgerTx,
@@ -42,6 +43,7 @@ export async function findOldest(
 ): Promise<readonly Candidate[]> {
   if (isMade(shortage, [])) return []
   await tx.keepIndexOrder?.execute(tx.db)
+  const { selectExpired, selectByName, selectLast } = statementsOf(eviction)
   const { rows: expired } = await run(tx, selectExpired, eviction)
   const withExpired = (current: readonly Candidate[]) =>
     upTo(shortage, [...expired, ...current].slice(0, MAX_EVICTED))
@@ -97,7 +99,7 @@ function isMade({ bytes, files }: Shortage, found: readonly Candidate[]): boolea
 }
 
 /** As many as are needed; all if they are too few. */
-function upTo(shortage: Shortage, found: readonly Candidate[]): readonly Candidate[] {
+export function upTo(shortage: Shortage, found: readonly Candidate[]): readonly Candidate[] {
   let { bytes } = shortage
   let count = 0
   for (const { freed } of found) {
@@ -108,46 +110,96 @@ function upTo(shortage: Shortage, found: readonly Candidate[]): readonly Candida
   return found.slice(0, count)
 }
 
-const CANDIDATE = sql`files.name AS named, files.updated_at AS age, ${COUNTED_BYTES} AS freed`
-
-function selectExpired(slot: Slot<Eviction>, context: SqlContext) {
-  const safe = safeNow(context)
-  return sql<Candidate>`
-    SELECT ${CANDIDATE} FROM (
-      SELECT * FROM files
-      WHERE files.user_id = ${slot('userId')} AND files.expires_at < ${sql.lit(NEVER)}
-        AND files.expires_at <= ${safe}
-      ORDER BY files.expires_at LIMIT ${sql.lit(READ_BY_NAME)}
-    ) AS files
-    WHERE ${hasPrefix(slot)} AND NOT ${isSpared(safe, slot)}
-    ORDER BY files.updated_at, files.name LIMIT ${sql.lit(MAX_EVICTED)}
-  `
-}
+const CANDIDATE = sql`
+  files.name AS named, files.updated_at AS age, files.device_id AS "deviceId", ${COUNTED_BYTES} AS freed
+`
 
 /** Whether the names with the prefix are few. */
 async function isFewByName(tx: LedgerTx, eviction: Eviction): Promise<boolean> {
-  const { rows } = await run(tx, countNames, eviction)
+  const { rows } = await run(tx, statementsOf(eviction).countNames, eviction)
   return rows[0] !== undefined && rows[0].names <= READ_BY_NAME
 }
 
-function countNames(slot: Slot<Eviction>) {
-  return sql<{ readonly names: number }>`
-    SELECT COUNT(*) AS names FROM (
-      SELECT 1 FROM files WHERE ${hasPrefix(slot)} LIMIT ${sql.lit(READ_BY_NAME + 1)}
-    ) AS found
-  `
+type Statements = ReturnType<typeof statements>
+
+/** Constants, so that each statement is compiled once. */
+const OF_ALL = statements({ isOfDevice: false })
+const OF_DEVICE = statements({ isOfDevice: true })
+
+function statementsOf({ deviceId }: Eviction): Statements {
+  return deviceId === null ? OF_ALL : OF_DEVICE
 }
 
-function selectByName(slot: Slot<Eviction>, context: SqlContext) {
-  const safe = safeNow(context)
-  return sql<Candidate>`
-    SELECT ${CANDIDATE} FROM (
-      SELECT * FROM files WHERE ${hasPrefix(slot)}
-      ORDER BY files.name LIMIT ${sql.lit(READ_BY_NAME)}
-    ) AS files
-    WHERE ${isCurrent(safe)} AND NOT ${isSpared(safe, slot)}
-    ORDER BY files.updated_at, files.name LIMIT ${sql.lit(MAX_EVICTED)}
+function statements({ isOfDevice }: { readonly isOfDevice: boolean }) {
+  const hasPrefix = (slot: Slot<Eviction>): RawBuilder<unknown> => sql`
+    ${ofOwner(slot)} AND files.name >= ${slot('prefix')} AND files.name < ${slot('prefixEnd')}
   `
+  const ofOwner = (slot: Slot<Eviction>): RawBuilder<unknown> =>
+    isOfDevice
+      ? sql`files.user_id = ${slot('userId')} AND files.device_id = ${slot('deviceId')}`
+      : sql`files.user_id = ${slot('userId')}`
+
+  /** SQLite enters the index by the first bound. The last condition is that of the index, and holds for every file. */
+  const isFrom = (slot: Slot<ByAgeValues>): RawBuilder<unknown> => sql`
+    ${ofOwner(slot)} AND (files.updated_at, files.name) >= (${bigint(slot('age'))}, ${slot('named')})
+    ${isOfDevice ? sql`` : sql`AND files.updated_at >= 0`}
+  `
+  return {
+    selectExpired: (slot: Slot<Eviction>, context: SqlContext) => {
+      const safe = safeNow(context)
+      return sql<Candidate>`
+        SELECT ${CANDIDATE} FROM (
+          SELECT * FROM files
+          WHERE files.user_id = ${slot('userId')} AND files.expires_at < ${sql.lit(NEVER)}
+            AND files.expires_at <= ${safe}
+          ORDER BY files.expires_at LIMIT ${sql.lit(READ_BY_NAME)}
+        ) AS files
+        WHERE ${hasPrefix(slot)} AND NOT ${isSpared(safe, slot)}
+        ORDER BY files.updated_at, files.name LIMIT ${sql.lit(MAX_EVICTED)}
+      `
+    },
+
+    countNames: (slot: Slot<Eviction>) =>
+      sql<{ readonly names: number }>`
+        SELECT COUNT(*) AS names FROM (
+          SELECT 1 FROM files WHERE ${hasPrefix(slot)} LIMIT ${sql.lit(READ_BY_NAME + 1)}
+        ) AS found
+      `,
+
+    selectByName: (slot: Slot<Eviction>, context: SqlContext) => {
+      const safe = safeNow(context)
+      return sql<Candidate>`
+        SELECT ${CANDIDATE} FROM (
+          SELECT * FROM files WHERE ${hasPrefix(slot)}
+          ORDER BY files.name LIMIT ${sql.lit(READ_BY_NAME)}
+        ) AS files
+        WHERE ${isCurrent(safe)} AND NOT ${isSpared(safe, slot)}
+        ORDER BY files.updated_at, files.name LIMIT ${sql.lit(MAX_EVICTED)}
+      `
+    },
+
+    selectByAge: (slot: Slot<ByAgeValues>, context: SqlContext) => {
+      const safe = safeNow(context)
+      return sql<Candidate & { readonly spared: number }>`
+        WITH oldest AS MATERIALIZED (
+          SELECT files.user_id, files.name FROM files WHERE ${isFrom(slot)}
+          ORDER BY files.updated_at, files.name LIMIT ${bigint(slot('rows'))}
+        )
+        SELECT ${CANDIDATE}, CASE WHEN ${isSpared(safe, slot)} THEN 1 ELSE 0 END AS spared
+        FROM oldest CROSS JOIN files
+        WHERE oldest.name >= ${slot('prefix')} AND oldest.name < ${slot('prefixEnd')}
+          AND files.user_id = oldest.user_id AND files.name = oldest.name AND ${isCurrent(safe)}
+        ORDER BY files.updated_at, files.name LIMIT ${sql.lit(MAX_EVICTED)}
+      `
+    },
+
+    /** The last file of such a read; `undefined` if there was none behind it. */
+    selectLast: (slot: Slot<ByAgeValues>) =>
+      sql<Position>`
+        SELECT files.updated_at AS age, files.name AS named FROM files WHERE ${isFrom(slot)}
+        ORDER BY files.updated_at, files.name LIMIT 1 OFFSET ${bigint(slot('rows'))} - 1
+      `,
+  } as const
 }
 
 interface ByAge {
@@ -162,47 +214,13 @@ interface ByAgeValues extends Eviction, Position {
 
 /** Reads only the index, and of the names with the prefix also the file. */
 async function readByAge(tx: LedgerTx, { eviction, start, rows: most }: ByAge) {
+  const { selectByAge } = statementsOf(eviction)
   const { rows } = await run(tx, selectByAge, { ...eviction, ...start, rows: most })
   return {
     /** Also if this upload spares it. */
     oldest: rows[0],
     evictable: rows.filter(({ spared }) => spared === 0),
   }
-}
-
-function selectByAge(slot: Slot<ByAgeValues>, context: SqlContext) {
-  const safe = safeNow(context)
-  return sql<Candidate & { readonly spared: number }>`
-    WITH oldest AS MATERIALIZED (
-      SELECT files.user_id, files.name FROM files WHERE ${isFrom(slot)}
-      ORDER BY files.updated_at, files.name LIMIT ${bigint(slot('rows'))}
-    )
-    SELECT ${CANDIDATE}, CASE WHEN ${isSpared(safe, slot)} THEN 1 ELSE 0 END AS spared
-    FROM oldest CROSS JOIN files
-    WHERE oldest.name >= ${slot('prefix')} AND oldest.name < ${slot('prefixEnd')}
-      AND files.user_id = oldest.user_id AND files.name = oldest.name AND ${isCurrent(safe)}
-    ORDER BY files.updated_at, files.name LIMIT ${sql.lit(MAX_EVICTED)}
-  `
-}
-
-/** The last file of such a read; `undefined` if there was none behind it. */
-function selectLast(slot: Slot<ByAgeValues>) {
-  return sql<Position>`
-    SELECT files.updated_at AS age, files.name AS named FROM files WHERE ${isFrom(slot)}
-    ORDER BY files.updated_at, files.name LIMIT 1 OFFSET ${bigint(slot('rows'))} - 1
-  `
-}
-
-/** The last condition is that of the index, and holds for every file. SQLite enters the index by the first bound. */
-function isFrom(slot: Slot<ByAgeValues>): RawBuilder<unknown> {
-  return sql`files.user_id = ${slot('userId')}
-    AND (files.updated_at, files.name) >= (${bigint(slot('age'))}, ${slot('named')})
-    AND files.updated_at >= 0`
-}
-
-function hasPrefix(slot: Slot<Eviction>): RawBuilder<unknown> {
-  return sql`files.user_id = ${slot('userId')}
-    AND files.name >= ${slot('prefix')} AND files.name < ${slot('prefixEnd')}`
 }
 
 function isSpared(safe: RawBuilder<number>, slot: Slot<Eviction>): RawBuilder<unknown> {

@@ -42,7 +42,7 @@ export function insertion<V extends object>(
   }
 }
 
-/** A row has at most 17 values, so no statement has more parameters than SQLite allows. */
+/** A row has at most 19 values, so no statement has more parameters than SQLite allows. */
 const SIZES = [250, 100, 50, 20, 10, 5, 2, 1] as const
 
 /** The values of rows, one row after the other. */

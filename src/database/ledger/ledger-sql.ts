@@ -296,6 +296,8 @@ export interface FoundUpload extends NamedFile {
   readonly objectKey: ObjectKey
   readonly reserved: number
   readonly credential: string | null
+  readonly deviceId: string | null
+  readonly deviceReserved: number
   readonly state: UploadRow['state']
   readonly outcome: string | null
   readonly now: number
@@ -316,13 +318,19 @@ export async function findUpload(
   const { rows } = await run(tx, selectUpload, { userId, version })
   const [row] = rows
   if (row === undefined) return undefined
-  const { ownName, ownKey, reserved, credential, state, outcome, now, ...file } = row
+  const { ownName, ownKey, ownDevice, deviceReserved, reserved, credential, ...others } = row
+  const { state, outcome, now, ...file } = others
   const held = holdingOf(isFile(file) ? file : undefined, now)
   const own = { userId, name: ownName, objectKey: ownKey }
-  return { ...own, reserved, credential, state, outcome, now, held }
+  const device = { deviceId: ownDevice, deviceReserved }
+  return { ...own, ...device, reserved, credential, state, outcome, now, held }
 }
 
-type SelectedUpload = Pick<FoundUpload, 'reserved' | 'credential' | 'state' | 'outcome' | 'now'> & {
+type SelectedUpload = Pick<
+  FoundUpload,
+  'deviceReserved' | 'reserved' | 'credential' | 'state' | 'outcome' | 'now'
+> & {
+  readonly ownDevice: string | null
   readonly ownName: FileName
   readonly ownKey: ObjectKey
 }
@@ -336,7 +344,8 @@ type NoFile = { readonly [K in keyof File]: null }
 function selectUpload(slot: Slot<UploadId>, { now }: SqlContext) {
   return sql<SelectedUpload & (File | NoFile)>`
     SELECT uploads.name AS "ownName", uploads.object_key AS "ownKey", reserved_bytes AS reserved,
-      credential, state, outcome, ${now} AS now, ${FILE_COLUMNS}
+      uploads.device_id AS "ownDevice", device_reserved AS "deviceReserved", credential, state, outcome,
+      ${now} AS now, ${FILE_COLUMNS}
     FROM uploads
     LEFT JOIN files ON files.user_id = uploads.user_id || '' AND files.name = uploads.name
     WHERE uploads.version = ${slot('version')} AND uploads.user_id = ${slot('userId')}

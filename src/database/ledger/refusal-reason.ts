@@ -11,7 +11,8 @@ import type { Usage } from '../../core/users/account-ledger.ts'
 import type { UserRow } from '../schema.ts'
 import { inline } from '../statement.ts'
 import { evictableIn, type Room } from './evictable.ts'
-import { findAllRoom } from './find-room.ts'
+import { isWithinShare, type Share } from './device-share.ts'
+import { findAllRoom, findOwnRoom } from './find-room.ts'
 import { bigint, type LedgerTx, runningUploads } from './ledger-sql.ts'
 import {
   type Announcement,
@@ -31,6 +32,8 @@ interface Refused {
     /** Bytes reserved for the file so far; `undefined` if the limit of garbage was not tested. */
     readonly ownReserved?: number | undefined
   }
+  /** Of an upload of a device, or one that it exceeds. */
+  readonly share?: Share | undefined
   /** Set for a resumable upload. */
   readonly announcement?: Need & Announcement
   /** Set for an upload that evicts. */
@@ -54,7 +57,7 @@ type StateRow = Usage &
 export async function refusalReason(
   tx: LedgerTx,
   caller: RefusedCaller,
-  { need, announcement, room, counted }: Refused,
+  { need, share, announcement, room, counted }: Refused,
 ): Promise<AppError> {
   const { db, now, capacity, limits } = tx
   const { size: requested, newFiles, ownReserved } = need
@@ -84,8 +87,21 @@ export async function refusalReason(
     FROM quotas JOIN users ON users.id = quotas.user_id
     WHERE quotas.user_id = ${caller.userId} AND status <> 'deleted'
   `.execute(db)
-  const state = rows[0] && toState(rows[0], whole)
+  const ofShare = await stateOfShare(tx, share, room)
+  const state = rows[0] && { ...toState(rows[0], whole), share: ofShare }
   return refusalOf({ caller, limits, counted, requested, newFiles, state })
+}
+
+/** `undefined` if the file fits the share. */
+async function stateOfShare(
+  tx: LedgerTx,
+  share: Share | undefined,
+  room: Room | undefined,
+): Promise<QuotaState['share']> {
+  if (share === undefined || isWithinShare(share, room)) return undefined
+  const { deviceId, limit, used, reserved, ownReserved } = share
+  const evictable = room && (await findOwnRoom(tx, room, share))
+  return { deviceId, capacity: limit ?? 0, used, reserved: reserved + ownReserved, evictable }
 }
 
 /** Without garbage, the history exceeds its allowance until the next sweep. */
@@ -101,7 +117,7 @@ const garbageDueAt = sql<number | null>`(
   ) AS counted
 )`
 
-function toState(row: StateRow, room: Room | undefined): QuotaState {
+function toState(row: StateRow, room: Room | undefined): Omit<QuotaState, 'share'> {
   return {
     status: row.status,
     createdAt: row.created_at,

@@ -30,6 +30,7 @@ const VERSION_MEMBERS = {
   updatedAt: 'updated_at',
   mediaType: 'media_type',
   metadata: 'metadata',
+  deviceId: 'device_id',
 } as const satisfies Record<keyof FileVersion, keyof FileRow>
 
 /** Columns by `File` member, in the order of `INSERT_FILE`. */
@@ -94,7 +95,8 @@ export const REPLACE_FILE = sql`
       sha256 = excluded.sha256, crc32 = excluded.crc32, visibility = excluded.visibility, updated_at = excluded.updated_at,
       expires_at = excluded.expires_at, media_type = excluded.media_type, metadata = excluded.metadata,
       metadata_bytes = excluded.metadata_bytes,
-      modified_at = excluded.modified_at, stored_by = excluded.stored_by
+      modified_at = excluded.modified_at, stored_by = excluded.stored_by,
+      device_id = excluded.device_id
 `
 
 /** The part of a commit's result, besides the figures, that a repeated `commit` returns again. Stored as JSON. */

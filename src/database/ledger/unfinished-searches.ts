@@ -56,6 +56,7 @@ interface Searched {
   readonly userId: UserId
   readonly prefix: FileNamePrefix
   readonly name: FileName
+  readonly deviceId: string | null
 }
 
 interface Search {
@@ -69,8 +70,9 @@ const MAX_SEARCH_MS = 60_000
 /** A refusal rests on a search that is no older. */
 const MAX_REFUSING_MS = 1_000
 
-function keyOf({ userId, prefix }: Searched): string {
-  return `${userId}/${prefix}`
+/** No device has a slash. */
+function keyOf({ userId, deviceId, prefix }: Searched): string {
+  return `${userId}/${deviceId ?? ''}/${prefix}`
 }
 
 function ownKeyOf(eviction: Searched): string {

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
-import { lifeWithin } from '../../core/auth/scope.ts'
 import { AppError } from '../../core/errors.ts'
+import { assertReceives, limitsWithin } from '../../core/links/drop-limits.ts'
 import {
-  assertMoreDrops,
+  type DropLimits,
+  expiryWithin,
   type Link,
   type LinkTarget,
   linkNotFound,
@@ -17,6 +18,7 @@ import type {
   ListLinks,
   NamedLink,
   NewLink,
+  UpdateLink,
 } from '../../core/links/link-ledger.ts'
 import { callerOf } from '../../core/users/caller.ts'
 import { explainReached, type Reached, reachedBound } from '../../core/quota/shares.ts'
@@ -35,12 +37,13 @@ import { isGarbageBoundedForNarrow } from '../ledger/quota-rule.ts'
 import { safeNow } from '../ledger/safe-now.ts'
 import type { Operations } from '../operations/operation.ts'
 import type { LinkRow, UserRow } from '../schema.ts'
-import { requireValidToken } from '../auth/access-tokens.ts'
+import { datesOf, lifetimeOf } from '../auth/lifetime.ts'
 
 export const LINK_OPERATIONS = {
   addLink: { through: 'change', run: addLink, effect: 'grows' },
   findLink: { through: 'queryPrepared', run: findLink, effect: 'reads' },
   listLinks: { through: 'readInOrder', run: listLinks, effect: 'reads' },
+  updateLink: { through: 'change', run: updateLink, effect: 'frees' },
   removeLink: { through: 'change', run: removeLink, effect: 'frees' },
   countUses: { through: 'change', run: countUses, effect: 'frees' },
   returnUses: { through: 'change', run: returnUses, effect: 'frees' },
@@ -48,44 +51,26 @@ export const LINK_OPERATIONS = {
 } as const satisfies Operations<LinkLedger>
 
 async function addLink(tx: LedgerTx, link: NewLink): Promise<Link> {
-  const { db, now } = tx
+  const { db } = tx
   const { userId, createdBy, terms } = link
   await lockUser(tx, userId)
   await requireActive(tx, link)
-  const { end, makerMs } = await endOfMaker(tx, link)
-  const { askedMs, maxLifeMs: maxMs } = link
-  const life = lifeWithin({ askedMs, makerMs, maxMs })
+  const { askedMs, maxLifeMs } = link
+  const lifetime = await lifetimeOf(tx, { userId, maker: createdBy, askedMs, maxLifeMs })
   await assertBelowLimit(tx, link)
   const { rows } = await sql<LinkColumns>`
     INSERT INTO links (sha256, link_id, user_id, token_id, device_id, credential, kind, name, prefix, label,
-      password_hash, max_uses, created_at, expires_at)
+      password_hash, max_uses, max_bytes, max_files, created_at, expires_at, maker_ends_at)
     SELECT ${link.sha256}, ${link.linkId}, ${userId}, ${createdBy.tokenId},
       ${createdBy.deviceId ?? null}, ${createdBy.credential ?? null}, ${terms.kind}, ${terms.target.name ?? null},
       ${terms.target.prefix ?? null}, ${terms.label}, ${terms.passwordHash ?? null},
-      ${bigint(terms.maxUses ?? sql`NULL`)}, instant,
-      CASE WHEN maker_end < expiry THEN maker_end ELSE expiry END
-    FROM (
-      SELECT instant, instant + ${bigint(life ?? sql`NULL`)} AS expiry, ${bigint(end ?? sql`NULL`)} AS maker_end
-      FROM (SELECT ${now} AS instant) AS moment
-    ) AS times
+      ${bigint(terms.maxUses ?? sql`NULL`)}, ${bigint(terms.maxBytes ?? sql`NULL`)},
+      ${bigint(terms.maxFiles ?? sql`NULL`)}, created_at, expires_at, maker_ends_at
+    FROM ${datesOf(tx, lifetime)}
     RETURNING ${LINK_COLUMNS}
   `.execute(db)
   if (rows[0] === undefined) throw new TypeError('INSERT ... RETURNING returned no row')
   return toLink(rows[0])
-}
-
-interface EndOfMaker {
-  /** As its row has it. */
-  readonly end?: number | null
-  readonly makerMs: number | undefined
-}
-
-/** When the token ends that makes the link, if the link must not outlive it. */
-async function endOfMaker(tx: LedgerTx, { userId, createdBy }: NewLink): Promise<EndOfMaker> {
-  const { tokenId, isJwt, isScoped, leftMs } = createdBy
-  if (isJwt) return { makerMs: isScoped ? leftMs : undefined }
-  const { end, left, isChild } = await requireValidToken(tx, { userId, tokenId })
-  return isScoped || isChild ? { end, makerMs: left ?? undefined } : { makerMs: undefined }
 }
 
 async function assertBelowLimit(tx: LedgerTx, link: NewLink): Promise<void> {
@@ -97,7 +82,7 @@ async function assertBelowLimit(tx: LedgerTx, link: NewLink): Promise<void> {
   const reached = await reachedLimit(tx, link)
   if (reached === undefined) return
   const detail = explainReached(reached, 'links')
-  throw new AppError('link_limit_exceeded', detail, { facts: { max_links: reached.bound } })
+  throw new AppError('link_count_exceeded', detail, { facts: { max_links: reached.bound } })
 }
 
 async function reachedLimit(
@@ -122,20 +107,21 @@ async function findLink(
   options?: { readonly evenUsedUp: boolean },
 ): Promise<FoundLink | undefined> {
   const { rows } = await sql<LinkColumns & OwnerRow>`
-    SELECT ${LINK_COLUMNS}, credential, users.id AS user_id, status,
+    SELECT ${LINK_COLUMNS}, credential, device_id, users.id AS user_id, status,
       users.created_at AS user_created_at
     FROM links JOIN users ON users.id = links.user_id AND users.status = 'active'
     WHERE links.sha256 = ${sha256} AND ${isUsable(tx, options?.evenUsedUp === true ? 0 : 1)}
   `.execute(tx.db)
   const [row] = rows
   if (row === undefined) return undefined
-  const { credential, user_id: id, status, user_created_at: created_at, ...columns } = row
+  const { credential, device_id: deviceId, ...found } = row
+  const { user_id: id, status, user_created_at: created_at, ...columns } = found
   const link = toLink(columns)
   const owner = callerOf(toUser({ id, status, created_at }))
-  return { link, owner, credential: credential ?? link.linkId }
+  return { link, owner, credential: credential ?? link.linkId, deviceId: deviceId ?? undefined }
 }
 
-interface OwnerRow extends Pick<LinkRow, 'credential'> {
+interface OwnerRow extends Pick<LinkRow, 'credential' | 'device_id'> {
   readonly user_id: LinkRow['user_id']
   readonly status: UserRow['status']
   readonly user_created_at: number
@@ -156,6 +142,50 @@ function ofToken(tokenId: string | undefined) {
   return tokenId === undefined ? sql`` : sql`AND token_id = ${tokenId}`
 }
 
+async function updateLink(tx: LedgerTx, change: UpdateLink): Promise<Link> {
+  const { userId, linkId, tokenId, label, maxUses, passwordHash, sha256: digest } = change
+  await lockUser(tx, userId)
+  await requireActive(tx, change)
+  const { rows } = await sql<EditedRow>`
+    SELECT ${LINK_COLUMNS}, maker_ends_at, ${tx.now} AS now FROM links
+    WHERE user_id = ${userId} AND link_id = ${linkId} ${ofToken(tokenId)}
+  `.execute(tx.db)
+  const [row] = rows
+  if (row === undefined) throw linkNotFound()
+  const { maker_ends_at: makerEndsAt, now, ...columns } = row
+  const link = toLink(columns)
+  const { maxBytes, maxFiles } = limitsAfter(link, change)
+  const { expiresAt: asked, maxLifeMs } = change
+  const expiresAt =
+    asked === undefined
+      ? link.expiresAt
+      : expiryWithin({ asked, now, maxLifeMs, makerEndsAt: makerEndsAt ?? undefined })
+  const orNull = (value: number | null | undefined) => bigint(value ?? sql`NULL`)
+  const { rows: changed } = await sql<LinkColumns>`
+    UPDATE links SET sha256 = COALESCE(${digest ?? null}, sha256), label = ${label ?? link.label},
+      expires_at = ${orNull(expiresAt)},
+      max_uses = ${orNull(maxUses === undefined ? link.maxUses : maxUses)},
+      password_hash = ${(passwordHash === undefined ? link.passwordHash : passwordHash) ?? null},
+      max_bytes = ${orNull(maxBytes)}, max_files = ${orNull(maxFiles)}
+    WHERE user_id = ${userId} AND link_id = ${linkId}
+    RETURNING ${LINK_COLUMNS}
+  `.execute(tx.db)
+  if (changed[0] === undefined) throw linkNotFound()
+  return toLink(changed[0])
+}
+
+type EditedRow = LinkColumns & Pick<LinkRow, 'maker_ends_at'> & { readonly now: number }
+
+/** A limit that is not named stays, even if it is no longer permitted. */
+function limitsAfter(link: Link, { limits: asked = {}, permitted }: UpdateLink): DropLimits {
+  assertReceives(link, asked)
+  const { maxBytes, maxFiles } = limitsWithin(asked, permitted)
+  return {
+    maxBytes: asked.maxBytes === undefined ? link.maxBytes : maxBytes,
+    maxFiles: asked.maxFiles === undefined ? link.maxFiles : maxFiles,
+  }
+}
+
 async function removeLink(tx: LedgerTx, link: NamedLink): Promise<void> {
   const { userId, linkId, tokenId } = link
   await lockUser(tx, userId)
@@ -166,11 +196,8 @@ async function removeLink(tx: LedgerTx, link: NamedLink): Promise<void> {
   if (removed.numAffectedRows !== 1n) throw linkNotFound()
 }
 
-/**
- * As `LinkLedger.countUses`. A commit calls it under the user's lock. Elsewhere it is the only statement of its
- * transaction, so the two cannot deadlock.
- */
-export async function countUses(
+/** As `LinkLedger.countUses`: the only statement of its transaction. */
+async function countUses(
   tx: LedgerTx,
   { userId, linkId }: Pick<NamedLink, 'userId' | 'linkId'>,
   { whole, fraction }: Uses,
@@ -207,49 +234,9 @@ async function returnUses(
 const LINK_COLUMNS = sql`
   link_id AS "linkId", kind, name, prefix, label, password_hash AS "passwordHash",
   max_uses AS "maxUses", uses, use_fraction AS "useFraction", links.created_at AS "createdAt",
-  links.expires_at AS "expiresAt"
+  links.expires_at AS "expiresAt", max_bytes AS "maxBytes", max_files AS "maxFiles",
+  received_bytes AS "receivedBytes"
 `
-
-interface BeginDrop extends Pick<NamedLink, 'userId' | 'linkId'> {
-  readonly isResumable: boolean
-}
-
-/**
- * Called under the user's lock, which every other upload by a link of the user takes too. Throws `not_found` if the link
- * has ended, and `too_many_requests` as `assertMoreDrops` does: of the link, unfinished uploads count, and only against
- * another one; of all, also uploads in progress, even those of the owner, since nothing tells who sends them.
- */
-export async function assertMayBeginDrop(
-  tx: LedgerTx,
-  { userId, linkId, isResumable }: BeginDrop,
-): Promise<void> {
-  interface Row extends Pick<LinkRow, 'max_uses' | 'uses'> {
-    readonly of_link: number
-    readonly of_all: number
-  }
-  const { rows } = await sql<Row>`
-    SELECT max_uses, uses, drops.of_link, drops.of_all
-    FROM links CROSS JOIN (
-      SELECT COUNT(CASE WHEN by_link = ${linkId} THEN 1 END) AS of_link,
-        COUNT(CASE WHEN by_link IS NULL OR by_link <> '' THEN 1 END) AS of_all
-      FROM (
-        SELECT (
-          SELECT COALESCE(link_id, '') FROM resumable_uploads
-          WHERE resumable_uploads.version = uploads.version
-        ) AS by_link
-        FROM uploads
-        WHERE uploads.user_id = ${userId} AND uploads.state = 'pending'
-          AND uploads.lease_until > ${tx.now}
-      ) AS pending
-    ) AS drops
-    WHERE links.user_id = ${userId} AND links.link_id = ${linkId} AND ${isUsable(tx)}
-  `.execute(tx.db)
-  const [row] = rows
-  if (row === undefined) throw linkNotFound()
-  const { max_uses: maxUses, uses, of_link: ofLink, of_all: ofAll } = row
-  const counted = { ofLink: isResumable ? ofLink : 0, ofAll }
-  assertMoreDrops({ maxUses: maxUses ?? undefined, uses }, counted)
-}
 
 async function permitsDrops({ db, capacity }: LedgerTx, userId: UserId): Promise<boolean> {
   const { rows } = await sql`

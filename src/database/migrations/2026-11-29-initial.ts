@@ -9,7 +9,7 @@ type Dialect = Pick<Database, 'bytewise' | 'clustered' | 'createTrigger'>
 export function initial({ bytewise, clustered, createTrigger }: Dialect): Migration {
   const text = sql`text COLLATE ${bytewise}`
   const statements = [
-    ...users(text),
+    ...users(text, clustered),
     ...files(text),
     ...uploads(text),
     ...garbage(text, createTrigger),
@@ -29,7 +29,7 @@ type Statements = readonly RawBuilder<unknown>[]
 const count = sql`bigint NOT NULL DEFAULT 0`
 const size = sql`bigint NOT NULL CHECK`
 
-function users(text: RawBuilder<unknown>): Statements {
+function users(text: RawBuilder<unknown>, clustered: RawBuilder<unknown>): Statements {
   return [
     sql`CREATE TABLE users (
       id ${text} NOT NULL PRIMARY KEY,
@@ -73,8 +73,12 @@ function users(text: RawBuilder<unknown>): Statements {
       max_uses bigint,
       uses ${count},
       use_fraction ${count},
+      max_bytes bigint,
+      max_files bigint,
+      received_bytes ${count},
       created_at bigint NOT NULL,
-      expires_at bigint
+      expires_at bigint,
+      maker_ends_at bigint
     )`,
     sql`CREATE UNIQUE INDEX links_by_user ON links (user_id, link_id)`,
     sql`CREATE TABLE grants (
@@ -83,6 +87,8 @@ function users(text: RawBuilder<unknown>): Statements {
       reference ${text} NOT NULL,
       bytes ${size} (bytes >= 0),
       model text,
+      label text,
+      share text,
       starts_at bigint,
       ends_at bigint,
       created_at bigint NOT NULL,
@@ -108,6 +114,13 @@ function users(text: RawBuilder<unknown>): Statements {
       capacity_state text
     )`,
     sql`CREATE INDEX quotas_to_trim ON quotas (user_id) WHERE history_excess > 0`,
+    sql`CREATE TABLE device_usage (
+      user_id ${text} NOT NULL REFERENCES quotas (user_id) ON DELETE CASCADE,
+      device_id ${text} NOT NULL,
+      used_bytes ${size} (used_bytes >= 0),
+      file_count ${size} (file_count >= 0),
+      PRIMARY KEY (user_id, device_id)
+    ) ${clustered}`,
   ]
 }
 
@@ -146,6 +159,7 @@ function files(text: RawBuilder<unknown>): Statements {
       expires_at bigint NOT NULL DEFAULT ${sql.lit(NEVER)},
       is_kept ${count},
       stored_by ${text},
+      device_id ${text},
       PRIMARY KEY (user_id, name)
     )`,
     sql`CREATE INDEX files_shared_by_name ON files (user_id, name) WHERE visibility <> 'private'`,
@@ -156,6 +170,10 @@ function files(text: RawBuilder<unknown>): Statements {
         return sql`CREATE INDEX ${sql.ref(`${name}_by_${order}`)} ON files (user_id, ${column}, name)
           WHERE ${column} >= 0 ${audience}`
       }),
+    ),
+    ...['name', 'updated_at, name', 'size, name'].map(
+      (order) => sql`CREATE INDEX ${sql.ref(`files_of_device_by_${order.replace(', name', '')}`)}
+        ON files (user_id, device_id, ${sql.raw(order)}) WHERE device_id IS NOT NULL`,
     ),
     sql`CREATE INDEX files_by_expiry ON files (expires_at) ${EXPIRING}`,
     sql`CREATE INDEX files_of_user_by_expiry ON files (user_id, expires_at) ${EXPIRING}`,
@@ -177,6 +195,9 @@ function uploads(text: RawBuilder<unknown>): Statements {
       outcome text,
       is_evicting ${count},
       credential ${text},
+      device_id ${text},
+      device_reserved ${count} CHECK (device_reserved >= 0),
+      link_id text,
       garbage_bytes ${count},
       CHECK ((state = 'pending') = (settled_at IS NULL))
     )`,
@@ -186,6 +207,8 @@ function uploads(text: RawBuilder<unknown>): Statements {
     sql`CREATE INDEX uploads_ended ON uploads (user_id, settled_at) WHERE state = 'aborted'`,
     // Without the condition, aborted uploads with unremovable objects would precede the committed ones.
     sql`CREATE INDEX uploads_committed ON uploads (settled_at) WHERE state = 'committed'`,
+    sql`CREATE INDEX uploads_by_link ON uploads (link_id)
+      WHERE link_id IS NOT NULL AND state = 'pending'`,
     sql`CREATE TABLE resumable_uploads (
       version ${text} NOT NULL PRIMARY KEY REFERENCES uploads (version) ON DELETE CASCADE,
       user_id ${text} NOT NULL,
@@ -202,7 +225,6 @@ function uploads(text: RawBuilder<unknown>): Statements {
       metadata text NOT NULL,
       visibility text,
       precondition text,
-      link_id text,
       evict text,
       expires_in bigint,
       expected_sha256 text,
@@ -219,8 +241,6 @@ function uploads(text: RawBuilder<unknown>): Statements {
     )`,
     sql`CREATE INDEX resumable_uploads_by_user ON resumable_uploads (user_id, version)`,
     sql`CREATE INDEX resumable_uploads_held ON resumable_uploads (holder) WHERE holder IS NOT NULL`,
-    sql`CREATE INDEX resumable_uploads_by_link ON resumable_uploads (link_id)
-      WHERE link_id IS NOT NULL`,
     sql`CREATE TABLE upload_pieces (
       version ${text} NOT NULL REFERENCES uploads (version) ON DELETE CASCADE,
       first_byte ${size} (first_byte >= 0),
@@ -296,6 +316,7 @@ function history(text: RawBuilder<unknown>): Statements {
       metadata text,
       expires_at bigint NOT NULL DEFAULT ${sql.lit(NEVER)},
       stored_by ${text},
+      device_id ${text},
       ended_at bigint NOT NULL,
       ended_as text NOT NULL,
       ended_by ${text},
@@ -329,6 +350,7 @@ function changes(text: RawBuilder<unknown>, clustered: RawBuilder<unknown>): Sta
       sha256 text,
       visibility text,
       previous_name ${text},
+      device_id ${text},
       capacity bigint,
       used bigint,
       PRIMARY KEY (user_id, sequence)

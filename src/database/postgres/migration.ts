@@ -93,6 +93,7 @@ const LOCKED_TABLES = Object.keys({
   links: true,
   grants: true,
   quotas: true,
+  device_usage: true,
   uploads: true,
   resumable_uploads: true,
   upload_pieces: true,

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { DEVICE } from '../../core/quota/grants.ts'
+import type { DeviceShare } from '../../core/quota/device-share.ts'
 import type {
   Grant,
   GrantFilter,
@@ -31,11 +32,12 @@ async function putGrant(tx: LedgerTx, grant: NewGrant): ReturnType<GrantStore['p
 async function put({ db, now }: Clocked, grant: NewGrant): ReturnType<GrantStore['putGrant']> {
   const created = !(await stands(db, grant))
   const { rows } = await sql<GrantRow>`
-    INSERT INTO grants (user_id, source, reference, bytes, model, starts_at, ends_at, created_at)
-    VALUES (${grant.userId}, ${grant.source}, ${grant.reference}, ${grant.bytes},
-            ${grant.model ?? null}, ${grant.startsAt ?? null}, ${grant.endsAt ?? null}, ${now})
+    INSERT INTO grants (user_id, source, reference, bytes, model, label, share, starts_at, ends_at, created_at)
+    VALUES (${grant.userId}, ${grant.source}, ${grant.reference}, ${grant.bytes}, ${grant.model ?? null},
+            ${grant.label ?? null}, ${grant.share?.toString() ?? null},
+            ${grant.startsAt ?? null}, ${grant.endsAt ?? null}, ${now})
     ON CONFLICT (user_id, source, reference) DO UPDATE
-    SET bytes = excluded.bytes, model = excluded.model,
+    SET bytes = excluded.bytes, model = excluded.model, label = excluded.label, share = excluded.share,
         starts_at = excluded.starts_at, ends_at = excluded.ends_at
     RETURNING *
   `.execute(db)
@@ -102,8 +104,14 @@ export function toGrant(row: GrantRow): Grant {
     reference: row.reference,
     bytes: row.bytes,
     model: row.model ?? undefined,
+    label: row.label ?? undefined,
+    share: row.share === null ? undefined : toShare(row.share),
     startsAt: row.starts_at ?? undefined,
     endsAt: row.ends_at ?? undefined,
     createdAt: row.created_at,
   }
+}
+
+function toShare(text: string): DeviceShare {
+  return text === 'all' || text === 'own' ? text : Number(text)
 }

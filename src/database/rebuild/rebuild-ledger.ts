@@ -6,6 +6,7 @@ import type { ObjectKey, Version } from '../../core/objects/object-key.ts'
 import { type RebuildLedger, UNREAD } from '../../core/rebuild/rebuild-ledger.ts'
 import type { Database } from '../database.ts'
 import { garbageBytes, metadataBytesOf, withOverhead } from '../ledger/counted-bytes.ts'
+import { countFilesOfDevices } from '../ledger/device-usage.ts'
 import type { Clocked } from '../ledger/ledger-sql.ts'
 import { INSERT_FILE, INSERT_PAST, MEMBERS_OF_VERSION, VERSION_COLUMNS } from '../ledger/rows.ts'
 import { isRebuilding, REBUILD, type Tables } from '../schema.ts'
@@ -175,5 +176,6 @@ async function settle({ db, now }: Clocked, versions: readonly Version[]): Promi
     SELECT ${VERSION_COLUMNS}, expires_at, 0, ${metadataBytes}, ${secondAfter(now)}, NULL
     FROM history WHERE ${isSettled} AND ${isRead}
   `.execute(db)
+  await countFilesOfDevices(db, sql`history WHERE ${isSettled} AND ${isRead}`, metadataBytes)
   await sql`DELETE FROM history WHERE ${isSettled}`.execute(db)
 }

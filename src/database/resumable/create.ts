@@ -9,16 +9,18 @@ import {
   type SqlContext,
   run,
 } from '../ledger/ledger-sql.ts'
+import { isWithinShare, shareOfUpload } from '../ledger/device-share.ts'
 import { evictionOf } from '../ledger/evictable.ts'
 import { findRoom } from '../ledger/find-room.ts'
-import { assertMayBeginDrop } from '../links/link-ledger.ts'
+import { assertMayBeginDrop } from '../links/drops.ts'
 import { mayCreate, needOf, needValues } from '../ledger/quota-rule.ts'
 import { fileNamed } from '../ledger/read-files.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import { inline, type Slot } from '../statement.ts'
 import { insertUpload, reservedAtFirst } from '../uploads/begin.ts'
 import {
-  byCredential,
+  type By,
+  byActor,
   bytesOf,
   reservation,
   type ReserveValues,
@@ -32,13 +34,18 @@ export async function createResumable(
   upload: CreateResumable,
 ): Promise<ResumableUpload> {
   const { userId, version, name, objectKey, linkId, credential, length: size = 0 } = upload
+  const { deviceId = null } = upload
   await lockUser(tx, userId)
   const { file, row: replaced } = await fileNamed(tx, upload)
   await assertPrecondition(tx, upload, file)
-  if (linkId !== undefined) await assertMayBeginDrop(tx, { userId, linkId, isResumable: true })
+  if (linkId !== undefined) {
+    await assertMayBeginDrop(tx, { userId, linkId, version, bytes: size, isResumable: true })
+  }
 
-  const need = needValues(upload, { size, replaced, ownReserved: 0 })
-  const room = await findRoom(tx, need, evictionOf(upload))
+  const sizes = { size, replaced, ownReserved: 0 }
+  const need = needValues(upload, sizes)
+  const share = await shareOfUpload(tx, upload, sizes)
+  const room = await findRoom(tx, { need, share }, evictionOf(upload))
   const announcement = {
     ...needOf(need, room),
     version: sql`${version}`,
@@ -46,20 +53,24 @@ export async function createResumable(
   }
   const mayReserve = mayCreate(tx, announcement)
   const first = reservedAtFirst(need, credential)
-  const reserved = await sql`
+  const reserve = sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${first}
     WHERE user_id = ${userId} AND ${mayReserve}
-  `.execute(tx.db)
-  if (reserved.numAffectedRows !== 1n) {
-    const refused = { need, announcement, room, counted: 'maxUnfinished' } as const
+  `
+  const reserved = isWithinShare(share, room) ? await reserve.execute(tx.db) : undefined
+  if (reserved?.numAffectedRows !== 1n) {
+    const refused = { need, share, announcement, room, counted: 'maxUnfinished' } as const
     throw await refusalReason(tx, upload, refused)
   }
 
   const leaseMs = firstLeaseMs(upload)
   const isEvicting = room ? 1 : 0
   const values = { version, userId, name, objectKey, first, isEvicting, leaseMs } as const
-  await run(tx, insertUpload, { ...values, credential: credential ?? null })
+  const deviceReserved = share === undefined ? 0 : reservedAtFirst(share, credential)
+  const device = { deviceId, deviceReserved }
+  const by = { credential: credential ?? null, linkId: linkId ?? null }
+  await run(tx, insertUpload, { ...values, ...device, ...by })
   await insertResumable(tx.now, inline(resumableValues(upload))).execute(tx.db)
   const row = await findRow(tx, upload)
   if (row === undefined) throw new TypeError('The inserted row was not found')
@@ -83,7 +94,6 @@ function resumableValues(upload: CreateResumable) {
     metadata: upload.metadata,
     visibility: upload.visibility ?? null,
     storedPrecondition: precondition === undefined ? null : JSON.stringify(precondition),
-    linkId: upload.linkId ?? null,
     evict: upload.evict ?? null,
     expiresInMs: upload.expiresInMs ?? null,
     expectedSha256: upload.expectedSha256 ?? null,
@@ -100,10 +110,10 @@ function insertResumable(
   const number = (member: keyof ResumableValues) => sql`CAST(${slot(member)} AS BIGINT)`
   return sql`
     INSERT INTO resumable_uploads (version, user_id, length_bytes, announced_bytes, part_size,
-      metadata, visibility, precondition, link_id, evict, expires_in, expected_sha256, created_at, updated_at, ends_at)
+      metadata, visibility, precondition, evict, expires_in, expected_sha256, created_at, updated_at, ends_at)
     SELECT ${slot('version')}, ${slot('userId')}, ${number('length')}, ${number('announced')},
       ${number('partSize')}, ${slot('metadata')}, ${slot('visibility')},
-      ${slot('storedPrecondition')}, ${slot('linkId')}, ${slot('evict')}, ${number('expiresInMs')}, ${slot('expectedSha256')}, ${now}, ${now},
+      ${slot('storedPrecondition')}, ${slot('evict')}, ${number('expiresInMs')}, ${slot('expectedSha256')}, ${now}, ${now},
       ${now} + ${number('maxLifetimeMs')} ${from}
   `
 }
@@ -113,11 +123,9 @@ type CreateValues = ReserveValues & ResumableValues
 /** `createResumable` as one statement. Returns no row if the file of that name has expired. */
 export const CREATE_STATEMENT: BatchStatement<CreateResumable, ResumableUpload> = {
   compile: (db, context) => {
-    const statement = byCredential<CreateValues>(db, (slot, isNarrow) =>
-      createStatement(context, slot, isNarrow),
-    )
+    const statement = byActor<CreateValues>(db, (slot, by) => createStatement(context, slot, by))
     return (upload) => {
-      const { credential } = upload
+      const { credential, deviceId } = upload
       const expected = expectedBy(upload)
       if (expected === undefined) return undefined
       return statement({
@@ -128,6 +136,7 @@ export const CREATE_STATEMENT: BatchStatement<CreateResumable, ResumableUpload> 
         bytes: upload.length ?? 0,
         leaseMs: firstLeaseMs(upload),
         credential,
+        deviceId,
         expected,
       })
     }
@@ -135,13 +144,14 @@ export const CREATE_STATEMENT: BatchStatement<CreateResumable, ResumableUpload> 
   toResult: toResumable,
 }
 
-function createStatement(context: SqlContext, slot: Slot<CreateValues>, isNarrow: boolean) {
+function createStatement(context: SqlContext, slot: Slot<CreateValues>, by: By) {
   const need = {
-    ...statementNeed(slot, isNarrow),
+    ...statementNeed(slot, by),
     version: slot('version'),
     announced: bytesOf(slot),
   }
-  const { reserved, insert } = reservation(context, slot, mayCreate(context, need))
+  const mayReserve = mayCreate(context, need)
+  const { reserved, insert } = reservation(context, { slot, by, mayReserve })
   return sql`
     WITH ${reserved}, begun AS (
       ${insert} RETURNING ${UPLOAD_COLUMNS}

@@ -13,6 +13,7 @@ import {
   lockUser,
   requireActive,
 } from '../ledger/ledger-sql.ts'
+import { isWithinShare, type Share, shareNeed, shareOfUpload } from '../ledger/device-share.ts'
 import { type Eviction, evictionOf } from '../ledger/evictable.ts'
 import { findRoom } from '../ledger/find-room.ts'
 import {
@@ -24,6 +25,7 @@ import {
   needValues,
 } from '../ledger/quota-rule.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
+import { assertDropFits } from '../links/drops.ts'
 import { preconditionOf, type ResumableRow, selectResumables, stateOf } from './rows.ts'
 
 /**
@@ -32,19 +34,19 @@ import { preconditionOf, type ResumableRow, selectResumables, stateOf } from './
 export async function isPrepared(tx: LedgerTx, append: PrepareAppend): Promise<boolean> {
   const demand = await demandOf(tx, append)
   if (demand.isChange) return false
-  if (demand.row.may_commit === 1) return true
+  if (demand.row.may_commit === 1 && isWithinShare(demand.share, undefined)) return true
   // What may be evicted is searched under the lock: few uploads evict, and fewer need to.
   if (demand.eviction !== undefined) return false
-  const { need, credential } = demand
-  throw await refusalReason(tx, { ...append, credential }, { need })
+  const { need, share, credential } = demand
+  throw await refusalReason(tx, { ...append, credential }, { need, share })
 }
 
 export async function prepare(tx: LedgerTx, append: PrepareAppend): Promise<void> {
   const { userId, version, length } = append
   await lockUser(tx, userId)
   const demand = await demandOf(tx, append)
-  const { row, need, missing, announced, isDeclared, credential } = demand
-  const room = await findRoom(tx, need, demand.eviction)
+  const { row, need, share, missing, announced, isDeclared, credential } = demand
+  const room = await findRoom(tx, { need, share }, demand.eviction)
   const announcement = {
     ...needOf(need, room),
     version: sql`${version}`,
@@ -53,16 +55,19 @@ export async function prepare(tx: LedgerTx, append: PrepareAppend): Promise<void
   const { sha256 = null } = append
   const mayGrow = announced > row.announced_bytes ? mayAnnounce(tx, announcement) : sql`1 = 1`
   const mayReserve = mayCommit(tx, announcement)
-  const reserved = await sql`
+  const reserve = sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${missing}
     WHERE user_id = ${userId} AND ${mayReserve} AND ${mayGrow}
-  `.execute(tx.db)
-  if (reserved.numAffectedRows !== 1n) {
-    throw await refusalReason(tx, { ...append, credential }, { need, announcement, room })
+  `
+  const reserved = isWithinShare(share, room) ? await reserve.execute(tx.db) : undefined
+  if (reserved?.numAffectedRows !== 1n) {
+    throw await refusalReason(tx, { ...append, credential }, { need, share, announcement, room })
   }
   await sql`
-    UPDATE uploads SET reserved_bytes = reserved_bytes + ${missing} WHERE version = ${version}
+    UPDATE uploads SET reserved_bytes = reserved_bytes + ${missing},
+      device_reserved = device_reserved + ${demand.missingOfShare}
+    WHERE version = ${version}
   `.execute(tx.db)
   const mayDeclare = isDeclared ? sql`1 = 1` : sql`holder_until <= ${tx.now}`
   const prepared = await sql`
@@ -78,17 +83,23 @@ export async function prepare(tx: LedgerTx, append: PrepareAppend): Promise<void
 interface Demand {
   readonly row: AppendedRow
   readonly need: NeedValues
+  /** Of an upload of a device. */
+  readonly share: Share | undefined
   readonly eviction: Eviction | undefined
   /** The narrow credential that created the upload. */
   readonly credential: string | undefined
   /** Bytes to reserve in addition. */
   readonly missing: number
+  readonly missingOfShare: number
   readonly announced: number
   readonly isDeclared: boolean
   readonly isChange: boolean
 }
 
-type ReplacedFile = Pick<File, 'version' | 'size' | 'metadataBytes' | 'updatedAt' | 'modifiedAt'>
+type ReplacedFile = Pick<
+  File,
+  'version' | 'size' | 'metadataBytes' | 'updatedAt' | 'modifiedAt' | 'deviceId'
+>
 
 /** Only transactions with the user's lock end an upload, replace its file or declare its length. */
 async function demandOf(tx: LedgerTx, append: PrepareAppend): Promise<Demand> {
@@ -99,19 +110,29 @@ async function demandOf(tx: LedgerTx, append: PrepareAppend): Promise<Demand> {
   const file = row.file_expired === 1 ? undefined : replaced
   const { userId, userCreatedAt } = append
   await assertPrecondition(tx, { userId, userCreatedAt, precondition: preconditionOf(row) }, file)
+  const { link_id: linkId } = row
+  if (linkId !== null) await assertDropFits(tx, { userId, linkId, version: row.version, bytes })
   const credential = row.credential ?? undefined
   const sizes = { size: bytes, replaced, ownReserved: row.reserved_bytes }
   const need = needValues({ ...append, credential }, sizes)
   const missing = Math.max(0, growthOver(replaced, reserved) - row.reserved_bytes)
+  const { device_id: deviceId, device_reserved: ownReserved } = row
+  const ofUpload = { ...append, deviceId }
+  const share = await shareOfUpload(tx, ofUpload, { ...sizes, ownReserved })
+  const growthOfShare =
+    deviceId === null ? 0 : shareNeed(deviceId, { ...sizes, size: reserved }).growth
+  const missingOfShare = Math.max(0, growthOfShare - ownReserved)
   const said = credential === undefined ? (length ?? bytes) : reserved
   const announced = Math.max(row.announced_bytes, said)
   const isDeclared =
     (length === undefined || row.length_bytes !== null) &&
     (sha256 === undefined || row.expected_sha256 !== null)
-  const isChange = missing > 0 || announced > row.announced_bytes || !isDeclared
+  const isChange =
+    missing > 0 || missingOfShare > 0 || announced > row.announced_bytes || !isDeclared
   const { name, version, evict } = row
   const eviction = evictionOf({ userId, name, version, evict: evict ?? undefined })
-  return { row, need, eviction, credential, missing, announced, isDeclared, isChange }
+  const demanded = { row, need, share, eviction, credential, missing, missingOfShare }
+  return { ...demanded, announced, isDeclared, isChange }
 }
 
 /** The row of an upload with the file that it would replace, and whether it could be committed with these bytes. */
@@ -119,6 +140,7 @@ type AppendedRow = ResumableRow & {
   readonly file_version: Version | null
   readonly file_size: number | null
   readonly file_metadata_bytes: number | null
+  readonly file_device_id: string | null
   readonly file_updated_at: number | null
   readonly file_modified_at: number | null
   readonly file_expired: number
@@ -137,7 +159,8 @@ async function findAppended(tx: LedgerTx, append: PrepareAppend): Promise<Append
     credential: sql`uploads.credential`,
   }
   const more = sql`
-    , files.version AS file_version, files.size AS file_size, files.metadata_bytes AS file_metadata_bytes, files.updated_at AS file_updated_at,
+    , files.version AS file_version, files.size AS file_size, files.metadata_bytes AS file_metadata_bytes,
+    files.device_id AS file_device_id, files.updated_at AS file_updated_at,
     files.modified_at AS file_modified_at,
     CASE WHEN files.expires_at <= ${tx.now} THEN 1 ELSE 0 END AS file_expired,
     CASE WHEN EXISTS (
@@ -159,7 +182,8 @@ function replacedBy(row: AppendedRow): ReplacedFile | undefined {
   const { file_updated_at: updatedAt, file_modified_at: modifiedAt } = row
   if (version === null || size === null || updatedAt === null) return undefined
   const metadataBytes = row.file_metadata_bytes ?? 0
-  return { version, size, metadataBytes, updatedAt, modifiedAt: modifiedAt ?? 0 }
+  const { file_device_id: deviceId } = row
+  return { version, size, metadataBytes, updatedAt, modifiedAt: modifiedAt ?? 0, deviceId }
 }
 
 async function unfinishedRow(tx: LedgerTx, append: PrepareAppend): Promise<AppendedRow> {

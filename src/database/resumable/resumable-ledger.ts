@@ -69,7 +69,7 @@ async function findResumable(
   { db, now }: LedgerTx,
   { userId, userCreatedAt, version, linkId }: NamedResumable,
 ): Promise<ResumableUpload | undefined> {
-  const byLink = linkId === undefined ? sql`` : sql`AND resumable_uploads.link_id = ${linkId}`
+  const byLink = linkId === undefined ? sql`` : sql`AND uploads.link_id = ${linkId}`
   const { rows } = await sql<ResumableRow>`
     ${selectResumables(now)} JOIN users ON users.id = resumable_uploads.user_id
     WHERE resumable_uploads.version = ${version} AND resumable_uploads.user_id = ${userId}

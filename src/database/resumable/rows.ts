@@ -14,7 +14,12 @@ import type { Clock, Clocked } from '../ledger/ledger-sql.ts'
 type UploadColumns = Pick<
   UploadRow,
   'name' | 'object_key' | 'reserved_bytes' | 'state' | 'lease_until'
-> & { readonly credential: string | null }
+> & {
+  readonly credential: string | null
+  readonly device_id: string | null
+  readonly device_reserved: number
+  readonly link_id: string | null
+}
 
 export type ResumableRow = ResumableUploadRow &
   UploadColumns & {
@@ -45,7 +50,7 @@ export function selectResumables(
 
 export const UPLOAD_COLUMNS = sql`
   uploads.name, uploads.object_key, uploads.reserved_bytes, uploads.state, uploads.lease_until,
-  uploads.credential
+  uploads.credential, uploads.device_id, uploads.device_reserved, uploads.link_id
 `
 
 // Listed, because a migration may change the meaning of `*` in a prepared statement.
@@ -66,7 +71,6 @@ export const RESUMABLE_COLUMNS = sql.raw(
     'metadata',
     'visibility',
     'precondition',
-    'link_id',
     'evict',
     'expires_in',
     'expected_sha256',
@@ -113,6 +117,7 @@ export function toResumable(row: ResumableRow): ResumableUpload {
     precondition: preconditionOf(row),
     linkId: row.link_id ?? undefined,
     credential: row.credential ?? undefined,
+    deviceId: row.device_id ?? undefined,
     evict: row.evict ?? undefined,
     expiresInMs: row.expires_in ?? undefined,
     expectedSha256: row.expected_sha256 ?? undefined,

@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
-import { COUNTED_BYTES } from '../ledger/counted-bytes.ts'
 import type { SweepLedger } from '../../core/sweep/sweep-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
+import { countedBytes, type File } from '../../core/files/file.ts'
+import { countDevices, deviceChanges } from '../ledger/device-usage.ts'
 import { delayStart } from '../ledger/safe-now.ts'
 import { removableForDeletedUserAt } from '../ledger/garbage.ts'
 import { type LedgerTx, lockUser } from '../ledger/ledger-sql.ts'
+import { FILE_COLUMNS } from '../ledger/rows.ts'
 import { purgeHistoryOfDeleted } from '../history/purge-versions.ts'
 import { queuePurge } from '../changes/webhook-queue.ts'
 import { endResumablesOfUser, forgetUnclaimedOfUser } from '../resumable/end.ts'
@@ -65,16 +67,17 @@ async function discardFiles(tx: LedgerTx, purge: Purge): Promise<number> {
     INSERT INTO garbage (object_key, not_before)
     SELECT object_key, ${removableForDeletedUserAt(tx)} ${some}
   `.execute(db)
-  const { rows } = await sql<{ readonly counted: number }>`
+  const { rows } = await sql<File>`
     DELETE FROM files WHERE user_id = ${userId} AND name IN (SELECT name ${some})
-    RETURNING ${COUNTED_BYTES} AS counted
+    RETURNING ${FILE_COLUMNS}
   `.execute(db)
-  const bytes = rows.reduce((sum, row) => sum + row.counted, 0)
+  const bytes = rows.reduce((sum, row) => sum + countedBytes(row), 0)
   await sql`
     UPDATE quotas
     SET used_bytes = used_bytes - ${bytes}, file_count = file_count - ${rows.length}
     WHERE user_id = ${userId}
   `.execute(db)
+  await countDevices(tx, userId, deviceChanges(rows.map((old) => ({ old }))))
   return rows.length
 }
 

@@ -45,12 +45,12 @@ export async function listEndedDrops(
   const { rows } = await sql<{ readonly userId: UserId; readonly version: Version }>`
     SELECT uploads.user_id AS "userId", uploads.version AS version
     FROM resumable_uploads JOIN uploads ON uploads.version = resumable_uploads.version
-    WHERE resumable_uploads.link_id IS NOT NULL AND uploads.state = 'pending'
+    WHERE uploads.link_id IS NOT NULL AND uploads.state = 'pending'
       ${except(userIds, sql`uploads.user_id`)}
       AND NOT EXISTS (
         SELECT 1 FROM links
-        WHERE links.user_id = resumable_uploads.user_id
-          AND links.link_id = resumable_uploads.link_id AND ${isUsable({ now: safeNow(tx) })}
+        WHERE links.user_id = uploads.user_id AND links.link_id = uploads.link_id
+          AND ${isUsable({ now: safeNow(tx) })}
       )
     LIMIT ${limit}
   `.execute(tx.db)

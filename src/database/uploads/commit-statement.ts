@@ -8,6 +8,8 @@ import type { BatchStatement } from '../operations/batcher.ts'
 import { removableAt } from '../ledger/garbage.ts'
 import type { SqlContext } from '../ledger/ledger-sql.ts'
 import { countHistory, garbageBytes, metadataBytesOf } from '../ledger/counted-bytes.ts'
+import { ADD_USAGE } from '../ledger/device-usage.ts'
+import { fitsShareOf } from '../ledger/device-share.ts'
 import { nextDate } from '../ledger/dates.ts'
 import { mayCommit } from '../ledger/quota-rule.ts'
 import {
@@ -24,11 +26,14 @@ import { type Expected, expectedBy, NO_FILE } from './expected-file.ts'
 /** `commit` as one statement. */
 export const COMMIT_STATEMENT: BatchStatement<CommitUpload, CommittedUpload> = {
   compile: (db, context) => {
-    const statement = compileOnce<CommitValues>(db, (slot) => commitStatement(context, slot))
+    const [other, device] = [false, true].map((isDevice) =>
+      compileOnce<CommitValues>(db, (slot) => commitStatement(context, slot, isDevice)),
+    )
     return (upload) => {
       const expected = expectedBy(upload)
       if (expected === undefined) return undefined
-      return statement({ ...upload, expected })
+      const statement = upload.deviceId === undefined ? other : device
+      return statement?.({ ...upload, expected })
     }
   },
   toResult: toCommitted,
@@ -39,10 +44,11 @@ type CommitValues = CommitUpload & Expected
 type CommittedRow = File & Usage & { readonly replaced: boolean }
 
 /**
- * Held to `commit` and `applyChanges` by tests. Returns no row if the rule, or what is expected, does not hold. Joins
- * the old file as `findUpload` does.
+ * Held to `commit` and `applyChanges` by tests. Returns no row if the rule, or what is expected, does not hold, if the
+ * upload is of another device than the caller's, or if the old file is of a device and the upload of another one or
+ * none. Joins the old file as `findUpload` does.
  */
-function commitStatement(context: SqlContext, slot: Slot<CommitValues>) {
+function commitStatement(context: SqlContext, slot: Slot<CommitValues>, isDevice: boolean) {
   const { now, capacity } = context
   const size = sql`CAST(${slot('size')} AS BIGINT)`
   const crc32 = sql`CAST(${slot('crc32')} AS BIGINT)`
@@ -56,13 +62,17 @@ function commitStatement(context: SqlContext, slot: Slot<CommitValues>) {
     newFiles: sql`CASE WHEN change.replaced THEN 0 ELSE 1 END`,
     credential: sql`change.credential`,
   }
+  const deviceId = isDevice ? slot('deviceId') : sql`NULL`
+  const isDevices = (row: RawBuilder<unknown>) =>
+    isDevice ? sql`${row} = ${deviceId}` : sql`${row} IS NULL`
   return sql`
     WITH found AS MATERIALIZED (
       SELECT user_id AS owner, name, object_key, reserved_bytes AS reserved,
-             credential, COALESCE(credential, ${slot('credential')}) AS actor,
+             ${isDevice ? sql`device_reserved,` : sql``} credential, COALESCE(credential, ${slot('credential')}) AS actor,
              CAST(${slot('metadata')} AS TEXT) AS sent_metadata, ${now} AS now
       FROM uploads
       WHERE version = ${slot('version')} AND user_id = ${slot('userId')} AND state = 'pending'
+        AND ${isDevices(sql`device_id`)}
     ), change AS MATERIALIZED (
       SELECT found.*, old.object_key AS old_key, COALESCE(old.size, 0) AS old_size,
              old.name IS NOT NULL AS replaced, COALESCE(old.version, ${sql.lit(NO_FILE)}) AS old_version,
@@ -70,7 +80,7 @@ function commitStatement(context: SqlContext, slot: Slot<CommitValues>) {
              ${metadataBytes} AS metadata_bytes, ${size} + ${metadataBytes} AS counted,
              GREATEST(0, ${size} + ${metadataBytes} - COALESCE(old.size + old.metadata_bytes, 0)) AS growth,
              COALESCE(${slot('visibility')}, old.visibility, 'private') AS visibility,
-             COALESCE(old.expires_at, ${sql.lit(NEVER)}) AS old_expires_at,
+             COALESCE(old.expires_at, ${sql.lit(NEVER)}) AS old_expires_at, old.device_id AS old_device,
              COALESCE(old.is_kept, 0) AS is_kept, ${lastModified()} AS old_modified_at,
              CAST(${slot('mediaType')} AS TEXT) AS media_type,
              NULLIF(${metadata}, ${sql.lit(NO_METADATA)}) AS metadata,
@@ -92,23 +102,26 @@ function commitStatement(context: SqlContext, slot: Slot<CommitValues>) {
       WHERE user_id = ${slot('userId')}
         AND change.old_version = COALESCE(${slot('expected')}, change.old_version)
         AND change.old_expires_at > change.now
+        AND (change.old_device IS NULL ${isDevice ? sql`OR ${isDevices(sql`change.old_device`)}` : sql``})
         ${keepsHistory(context) ? sql`AND NOT change.may_protect` : sql``}
         AND ${mayCommit(context, need)}
+        ${isDevice ? sql`AND ${fitsShareOf(slot, SHARE_NEED)}` : sql``}
         AND capacity_state = ${stateOf(sql`used_bytes - change.old_counted + change.counted`, capacity)}
         AND (change_count + 1) % ${sql.lit(TRIM_EVERY)} <> 0
       RETURNING ${USAGE_COLUMNS}, ${capacity} AS capacity, change_count, previously_changed_at,
                 newest_at AS at, freed_at
     ), recorded AS (
       INSERT INTO changes
-        (user_id, sequence, type, at, previous_at, name, version, size, sha256, visibility)
+        (user_id, sequence, type, at, previous_at, name, version, size, sha256, visibility, device_id)
       SELECT ${slot('userId')}, change_count,
              CASE WHEN replaced THEN 'file.replaced' ELSE 'file.created' END, at,
-             previously_changed_at, name, ${slot('version')}, ${size}, ${slot('sha256')}, visibility
+             previously_changed_at, name, ${slot('version')}, ${size}, ${slot('sha256')}, visibility,
+             ${deviceId}
       FROM change, moved
-    ), ${context.queuesWebhooks ? queued(slot) : sql``} put AS (
+    ), ${isDevice ? counted(slot) : sql``} ${context.queuesWebhooks ? queued(slot) : sql``} put AS (
       ${INSERT_FILE}
       SELECT ${slot('userId')}, name, ${slot('version')}, object_key, ${size}, ${slot('sha256')},
-             ${crc32}, visibility, at, at, media_type, metadata, expires_at, is_kept, metadata_bytes,
+             ${crc32}, visibility, at, at, media_type, metadata, ${deviceId}, expires_at, is_kept, metadata_bytes,
              ${dateAfter(sql`CASE WHEN replaced THEN old_modified_at ELSE freed_at END`)}, stored_by
       FROM change, moved
       ${REPLACE_FILE}
@@ -128,6 +141,28 @@ function commitStatement(context: SqlContext, slot: Slot<CommitValues>) {
     SELECT put.*, change.replaced, moved.used, moved.reserved, moved."fileCount", moved.capacity
     FROM put, change, moved
   `
+}
+
+const NEW_TO_DEVICE = sql`CASE WHEN change.old_device IS NULL THEN 1 ELSE 0 END`
+
+/** As `shareNeed`. */
+const SHARE_NEED = {
+  growth: sql`GREATEST(0, change.counted - CASE WHEN change.old_device IS NULL THEN 0 ELSE change.old_counted END)`,
+  ownReserved: sql`change.device_reserved`,
+  newFiles: NEW_TO_DEVICE,
+}
+
+/** As `countDevices`. */
+function counted(slot: Slot<CommitValues>) {
+  const [userId, deviceId] = [slot('userId'), slot('deviceId')]
+  return sql`added AS (
+    INSERT INTO device_usage (user_id, device_id, used_bytes, file_count)
+    SELECT ${userId}, ${deviceId}, counted, 1 FROM change, moved WHERE old_device IS NULL
+    ${ADD_USAGE}
+  ), resized AS (
+    UPDATE device_usage SET used_bytes = used_bytes - old_counted + counted FROM change, moved
+    WHERE user_id = ${userId} AND device_id = ${deviceId} AND old_device IS NOT NULL
+  ),`
 }
 
 /** Of the new file. */
@@ -186,7 +221,7 @@ function past(slot: Slot<CommitValues>) {
   return sql`past AS (
     ${INSERT_PAST}
     SELECT ${slot('userId')}, name, old_version, old_key, old_size, old_sha256, old_crc32, old_visibility,
-           old_created_at, old_updated_at, old_media_type, old_metadata, at, 'replaced',
+           old_created_at, old_updated_at, old_media_type, old_metadata, old_device, at, 'replaced',
            old_expires_at, old_stored_by, actor, 0
     FROM change, moved WHERE past = 1
   ),`

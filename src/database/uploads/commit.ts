@@ -4,19 +4,18 @@ import { metadataBytes, NO_METADATA } from '../../core/files/metadata.ts'
 import type { CommittedUpload, CommitUpload, Evicted } from '../../core/uploads/upload-ledger.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import type { Slot } from '../statement.ts'
-import { ONE_USE, linkNotFound } from '../../core/links/link.ts'
 import { needValues } from '../ledger/quota-rule.ts'
+import { shareOfUpload } from '../ledger/device-share.ts'
 import { evictionOf } from '../ledger/evictable.ts'
 import { makeRoom } from '../ledger/find-room.ts'
 import { applyChanges, endExpired } from '../ledger/apply-changes.ts'
 import { isHeld } from '../ledger/changed-rows.ts'
-import { countUses } from '../links/link-ledger.ts'
+import { countDrop } from '../links/drops.ts'
 import {
   assertPrecondition,
   findAccount,
   findUpload,
   type FoundUpload,
-  inactiveReason,
   type LedgerTx,
   run,
   lockUser,
@@ -35,17 +34,21 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
   const { file: old, expired, row: replaced } = found.held
   const file = committedFile(upload, { found, old })
   const { userId, userCreatedAt, version, evict } = upload
-  const { reserved: ownReserved } = found
   const eviction = evictionOf({ userId, version, name: found.name, evict })
   const size = countedBytes(file)
-  const need = needValues(
-    { userCreatedAt, credential: found.credential },
-    { size, replaced, ownReserved },
-  )
-  const { room, evicted } = eviction ? await makeRoom(tx, need, eviction) : {}
+  const { credential } = found
+  const ofAccount = { size, replaced, ownReserved: found.reserved }
+  const need = needValues({ userCreatedAt, credential }, ofAccount)
+  const device = { userId, version, deviceId: found.deviceId }
+  const sizes = { size, replaced, ownReserved: found.deviceReserved }
+  const share = eviction && (await shareOfUpload(tx, device, sizes))
+  const { room, evicted } = eviction ? await makeRoom(tx, { need, share }, eviction) : {}
   if (found.state !== 'pending') throw await lostReason(tx, upload)
   await assertPrecondition(tx, upload, old)
-  await countDrop(tx, upload)
+  const { linkId } = upload
+  if (linkId !== undefined) {
+    await countDrop(tx, { userId, userCreatedAt, linkId, version, bytes: upload.size })
+  }
   const { now } = found
   const { usage, dated } = await applyChanges(tx, {
     userId,
@@ -57,7 +60,7 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
       ...endExpired(expired),
       old === undefined ? { type: 'created', file } : { type: 'replaced', file, old },
     ],
-    upload: { ownReserved, credential: found.credential, room },
+    upload: { ...found, version, room },
   })
   const outcome: Outcome = {
     file: dated(file),
@@ -72,12 +75,6 @@ export async function commit(tx: LedgerTx, upload: CommitUpload): Promise<Commit
 
 function measure(files: readonly File[]): Evicted {
   return { files: files.length, bytes: files.reduce((sum, file) => sum + countedBytes(file), 0) }
-}
-
-async function countDrop(tx: LedgerTx, upload: CommitUpload): Promise<void> {
-  const { userId, linkId } = upload
-  if (linkId === undefined || (await countUses(tx, { userId, linkId }, ONE_USE))) return
-  throw (await inactiveReason(tx, upload)) ?? linkNotFound()
 }
 
 async function repeated(tx: LedgerTx, userId: UserId, outcome: string): Promise<CommittedUpload> {
@@ -114,6 +111,7 @@ function committedFile(
     updatedAt: found.now,
     mediaType,
     metadata: described === NO_METADATA ? null : described,
+    deviceId: found.deviceId,
     expiresAt,
     isKept: old?.isKept ?? 0,
     metadataBytes: metadataBytes(described),

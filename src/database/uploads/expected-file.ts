@@ -9,7 +9,7 @@ export interface Expected {
 export const NO_FILE = ''
 
 /**
- * `undefined` for preconditions other than "no file" and "this version", for uploads that evict, and for those by a link.
+ * `undefined` for preconditions other than "no file" and "this version", and for uploads that evict, and those by a link.
  */
 export function expectedBy({
   precondition,

@@ -17,6 +17,7 @@ import {
   type UploadId,
   uploadLost,
 } from '../ledger/ledger-sql.ts'
+import { isWithinShare, shareOfUpload } from '../ledger/device-share.ts'
 import { evictableIn, evictionOf } from '../ledger/evictable.ts'
 import { untilFound } from '../ledger/eviction-search.ts'
 import { findRoom } from '../ledger/find-room.ts'
@@ -27,6 +28,7 @@ import { growthOver, hasRoom } from '../ledger/quota-rule.ts'
 import { refusalReason } from '../ledger/refusal-reason.ts'
 import type { Operations } from '../operations/operation.ts'
 import type { Session } from '../operations/session.ts'
+import { assertDropFits } from '../links/drops.ts'
 import { endResumable, isUnclaimed } from '../resumable/end.ts'
 import { isLeaseOver } from '../sweep/sweep.ts'
 import { begin, checkBegin } from './begin.ts'
@@ -74,8 +76,11 @@ async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
   await lockUser(tx, userId)
   const found = await findUpload(tx, upload)
   if (found === undefined) throw await lostReason(tx, upload)
+  const { linkId } = upload
+  if (linkId !== undefined) await assertDropFits(tx, { userId, linkId, version, bytes })
   const eviction = evictionOf({ userId, version, name: found.name, evict: upload.evict })
-  const growth = Math.max(0, growthOver(found.held.row, bytes) - found.reserved)
+  const replaced = found.held.row
+  const growth = Math.max(0, growthOver(replaced, bytes) - found.reserved)
   const { userCreatedAt } = upload
   const more = {
     userCreatedAt,
@@ -85,25 +90,31 @@ async function extend(tx: LedgerTx, upload: ExtendUpload): Promise<void> {
     newFiles: 0,
     credential: null,
   }
-  const room = await findRoom(tx, more, eviction)
+  const sizes = { size: bytes, replaced, ownReserved: found.deviceReserved }
+  const share = await shareOfUpload(tx, { userId, version, deviceId: found.deviceId }, sizes)
+  const ofShare = share === undefined ? 0 : Math.max(0, share.growth - share.ownReserved)
+  const asked = ofShare === 0 ? undefined : share
+  const room = await findRoom(tx, { need: more, share: asked }, eviction)
   const evictable = room && evictableIn(inline(room))
 
   const extended = await sql`
     UPDATE uploads
-    SET reserved_bytes = reserved_bytes + ${growth}, lease_until = ${now} + ${times.leaseMs}
+    SET reserved_bytes = reserved_bytes + ${growth}, device_reserved = device_reserved + ${ofShare},
+        lease_until = ${now} + ${times.leaseMs}
     WHERE version = ${version} AND user_id = ${userId} AND state = 'pending'
   `.execute(db)
   if (extended.numAffectedRows !== 1n) throw await lostReason(tx, upload)
 
-  const reserved = await sql`
+  const reserve = sql`
     UPDATE quotas
     SET reserved_bytes = reserved_bytes + ${growth}
     WHERE user_id = ${userId}
       AND ${hasRoom(tx, { growth: bigint(growth), ownReserved: bigint(0), evictable })}
-  `.execute(db)
-  if (reserved.numAffectedRows !== 1n) {
+  `
+  const reserved = isWithinShare(asked, room) ? await reserve.execute(db) : undefined
+  if (reserved?.numAffectedRows !== 1n) {
     const need = { size: bytes, newFiles: 0 }
-    throw await refusalReason(tx, { userId, userCreatedAt }, { need, room })
+    throw await refusalReason(tx, { userId, userCreatedAt }, { need, share: asked, room })
   }
 }
 

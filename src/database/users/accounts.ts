@@ -6,11 +6,19 @@ import type {
   CapacityReport,
   Usage,
 } from '../../core/users/account-ledger.ts'
+import { DEVICE } from '../../core/quota/grants.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { isInRange } from '../prefix-range.ts'
 import { allowanceOf } from '../ledger/counted-bytes.ts'
-import type { GrantRow, QuotaRow } from '../schema.ts'
+import type { QuotaRow } from '../schema.ts'
 import { toGrant } from '../quota/grants.ts'
+import {
+  DEVICE_COLUMNS,
+  type DeviceRow,
+  joinDevices,
+  reportDevices,
+  toDeviceUsage,
+} from '../quota/device-report.ts'
 import {
   capacityInForce,
   createdAt,
@@ -25,6 +33,7 @@ export const ACCOUNT_OPERATIONS = {
   findAccount: { through: 'query', run: findAccount, effect: 'reads' },
   listAccounts: { through: 'readInOrder', run: listAccounts, effect: 'reads' },
   reportCapacity: { through: 'query', run: reportCapacity, effect: 'reads' },
+  reportDevices: { through: 'query', run: reportDevices, effect: 'reads' },
 } as const satisfies Operations<AccountLedger>
 
 /** Pages users before the LEFT JOIN: PostgreSQL might otherwise read all later quotas for a merge join. */
@@ -64,7 +73,7 @@ type ReportRow = Usage &
   Pick<QuotaRow, 'history_bytes' | 'history_count'> & {
     readonly allowance: number
     readonly oldest_at: number | null
-  } & { [column in keyof GrantRow]: GrantRow[column] | null }
+  } & { [column in keyof DeviceRow]: DeviceRow[column] | null }
 
 /** Reads the time once, so that the grants match the capacity. */
 async function reportCapacity(
@@ -82,22 +91,26 @@ async function reportCapacity(
       FROM moment CROSS JOIN quotas JOIN users ON users.id = quotas.user_id
       WHERE quotas.user_id = ${userId} AND status <> 'deleted' ${createdAt(userCreatedAt)}
     )
-    SELECT ${USAGE_COLUMNS}, capacity, history_bytes, history_count, allowance, oldest_at, grants.*
+    SELECT ${USAGE_COLUMNS}, capacity, history_bytes, history_count, allowance, oldest_at, grants.*,
+      ${DEVICE_COLUMNS}
     FROM figures LEFT JOIN grants
       ON grants.user_id = figures.user_id AND ${isInForce(sql`instant`)}
+      ${joinDevices(userId)}
     ORDER BY source, reference
   `.execute(db)
   const [first] = rows
   if (first === undefined) return undefined
+  const granted = rows.filter(hasGrant)
   const { history_bytes: used, history_count: count, allowance, oldest_at: oldestAt } = first
   return {
     usage: usageIn(first),
     history: { used, allowance, count, oldestAt: oldestAt ?? undefined },
     baseCapacity,
-    grants: rows.filter(hasGrant).map(toGrant),
+    grants: granted.map(toGrant),
+    devices: granted.filter(({ source }) => source === DEVICE).map(toDeviceUsage),
   }
 }
 
-function hasGrant(row: ReportRow): row is ReportRow & GrantRow {
+function hasGrant(row: ReportRow): row is ReportRow & DeviceRow {
   return row.source !== null
 }

@@ -16,6 +16,7 @@ import { FILE_COLUMNS, VERSION_COLUMNS } from '../ledger/rows.ts'
 import type { LedgerOptions } from '../operations/session.ts'
 import { timesOf } from '../ledger/times.ts'
 import type { Database } from '../database.ts'
+import { countFilesOfDevices } from '../ledger/device-usage.ts'
 import { discardObjects } from './discard.ts'
 import type { Tables } from '../schema.ts'
 
@@ -70,6 +71,7 @@ interface BalanceRow {
   readonly id: UserId
   readonly is_user: number
   readonly is_recorded: number
+  readonly wrong_devices: number
   readonly now: number
 }
 
@@ -101,6 +103,22 @@ function countedFigures(id: RawBuilder<unknown>) {
   } satisfies Record<keyof Figures, RawBuilder<number>>
 }
 
+/** SQL for how many devices of the user with the id have another row in `device_usage` than their files add up to. */
+function wrongDevices(id: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`(
+    SELECT COUNT(*) FROM (
+      SELECT device_id FROM (
+        SELECT device_id, used_bytes AS bytes, file_count AS files FROM device_usage
+        WHERE user_id = ${id}
+        UNION ALL
+        SELECT device_id, -${COUNTED_BYTES}, -1 FROM files
+        WHERE user_id = ${id} AND device_id IS NOT NULL
+      ) AS usage
+      GROUP BY device_id HAVING SUM(bytes) <> 0 OR SUM(files) <> 0
+    ) AS wrong
+  )`
+}
+
 async function balances(
   { db, now }: Clocked,
   ids: RawBuilder<unknown>,
@@ -115,7 +133,7 @@ async function balances(
   const { rows } = await sql<BalanceRow & Readonly<Record<string, number>>>`
     SELECT ids.id, CASE WHEN users.id IS NULL THEN 0 ELSE 1 END AS is_user,
       CASE WHEN quotas.user_id IS NULL THEN 0 ELSE 1 END AS is_recorded,
-      ${now} AS now, ${sql.join(figures)}
+      ${wrongDevices(sql`ids.id`)} AS wrong_devices, ${now} AS now, ${sql.join(figures)}
     FROM (${ids}) AS ids
     LEFT JOIN users ON users.id = ids.id
     LEFT JOIN quotas ON quotas.user_id = ids.id
@@ -126,6 +144,7 @@ async function balances(
     isUser: row.is_user === 1,
     recorded: row.is_recorded === 1 ? figuresIn(row, 'recorded') : undefined,
     counted: figuresIn(row, 'counted'),
+    wrongDevices: row.wrong_devices,
     readAt: row.now,
   }))
 }
@@ -238,4 +257,7 @@ async function recount(db: Kysely<Tables>, userId: UserId): Promise<void> {
         history_excess = CASE WHEN ${counted.history_count} > 0 THEN 1 ELSE 0 END
     WHERE user_id = ${userId}
   `.execute(db)
+  await sql`DELETE FROM device_usage WHERE user_id = ${userId}`.execute(db)
+  const quota = sql`SELECT 1 FROM quotas WHERE user_id = ${userId}`
+  await countFilesOfDevices(db, sql`files WHERE user_id = ${userId} AND EXISTS (${quota})`)
 }

@@ -27,7 +27,7 @@ export interface OperatorUseCases {
   readonly repository: Pick<Repository, 'list' | 'remove'>
   readonly history: Pick<History, 'list' | 'restore'>
   readonly uploads: Pick<ResumableUploads, 'list' | 'cancel'>
-  readonly links: Pick<Links, 'list' | 'revoke'>
+  readonly links: Pick<Links, 'list' | 'update' | 'revoke'>
   readonly parkedWebhooks: ParkedWebhooks
   readonly overview: OverviewReader
   readonly auditTrail: AuditTrail

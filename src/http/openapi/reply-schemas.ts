@@ -1,6 +1,7 @@
 import type { TProperties } from 'typebox'
 import { CAPACITY_STATES } from '../../core/quota/capacity.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
+import { type DeviceShare, NAMED_SHARES } from '../../core/quota/device-share.ts'
 import type { Grant } from '../../core/quota/grant-store.ts'
 import { Type } from './type.ts'
 
@@ -49,6 +50,19 @@ export function Strings(description: string, example: Readonly<Record<string, st
     description,
     examples: [example],
   })
+}
+
+/** The schemas of a `DeviceShare`. */
+export const SHARES = [
+  { type: 'string', enum: NAMED_SHARES },
+  { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+]
+
+/** Marks what has one of several schemas: `Components` writes them into the document. The serializer is told none. */
+export const ANY_OF = 'x-any-of'
+
+export function Share(description: string, example: DeviceShare) {
+  return Type.Unsafe<DeviceShare>({ [ANY_OF]: SHARES, description, examples: [example] })
 }
 
 /** One schema with two types: serializing a union would validate each value. */

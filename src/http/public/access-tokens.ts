@@ -66,8 +66,8 @@ const ISSUE = ofTokens({
   operationId: 'createAccessToken',
   summary: "Create an access token that permits no more than the caller's",
   description:
-    "Members that the body omits are inherited from the caller's token. The new token expires with it at the latest, " +
-    'and is revoked with it. The body is JSON in UTF-8 of at most 16 KiB.',
+    "Members that the body omits are inherited from the caller's token. The new token is revoked with it, and expires " +
+    'with it at the latest if it has a scope. The body is JSON in UTF-8 of at most 16 KiB.',
   body: AccessTokenTerms,
   json: { isOptional: true },
   response: { 201: IssuedToken },

@@ -1,11 +1,13 @@
 import { readsForUser, type Scoped } from '../../core/auth/scope.ts'
 import { capacityFigures } from '../../core/quota/capacity.ts'
+import { deviceUsageJson } from '../../core/quota/device-usage.ts'
 import { DEVICE } from '../../core/quota/grants.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import type { CapacityReport } from '../../core/users/account-ledger.ts'
 import { described } from '../openapi/operation.ts'
 import { Bytes, Count, grantReply, Text, TimeOrNull, USAGE } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
+import { DeviceUsageReply } from '../routes/device-usage.ts'
 import { requireUser } from './access-token.ts'
 import type { UserPlugin } from './user-plugin.ts'
 
@@ -63,6 +65,9 @@ const Reply = Type.Object(
         ],
       ],
     }),
+    devices: Type.Array(DeviceUsageReply, {
+      description: 'What the files of each device take.',
+    }),
   },
   { title: 'Capacity', description: 'A consistent snapshot of the figures of a repository.' },
 )
@@ -91,6 +96,7 @@ export const capacityRoutes: UserPlugin = async (
         unfinished_uploads: report.unfinished,
         history: historyOf(user, report),
         grants: grantsOf(user, report),
+        devices: devicesOf(user, report),
       }
     },
   })
@@ -113,6 +119,12 @@ function grantsOf(caller: Scoped, { baseCapacity, grants }: CapacityReport) {
   return own.map(grantReply)
 }
 
+/** All devices; for a token for a part of the account, its own. */
+function devicesOf(caller: Scoped, { devices }: CapacityReport) {
+  const own = devices.filter(({ deviceId }) => deviceId === caller.scope?.deviceId)
+  return (readsForUser(caller) ? devices : own).map(deviceUsageJson)
+}
+
 function baseGrant(bytes: number) {
   return { starts_at: null, ends_at: null, source: 'base', reference: 'base', bytes }
 }
@@ -125,8 +137,8 @@ const CAPACITY = described({
   responses: {
     200: {
       description:
-        'A consistent snapshot of the figures, in bytes. A token with a prefix or a device gets no grant but that of its ' +
-        'device, and not when the oldest version ended.',
+        'A consistent snapshot of the figures, in bytes. A token with a prefix or a device gets no grant and no device ' +
+        'but its own, and not when the oldest version ended.',
       headers: ['Cache-Control'],
       example: { capacity: 6_442_450_944, available: 6_442_444_801 },
     },

@@ -28,7 +28,7 @@ export const ownSessionRoutes: FastifyPluginAsyncTypebox<OwnSessionOptions> = as
     handler: async (request, reply) => {
       const token = await requireUser(request, ACTIONS).inspect()
       void reply.header('cache-control', 'no-store')
-      return ownToken(token)
+      return ownToken(token, accessTokens.maxLifeMs)
     },
   })
 }

@@ -17,7 +17,7 @@ import type {
   AccessTokenUser,
 } from '../../core/auth/access-token-store.ts'
 import { Prefix } from '../openapi/parameters.ts'
-import { Page, Text, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
+import { Count, Page, Text, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
 import { Type } from '../openapi/type.ts'
 import { type Key, type PagedList, type PageQuery, readPage } from './pagination.ts'
 
@@ -82,7 +82,8 @@ export const AccessTokenTerms = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: MAX_EXPIRES_IN_SECONDS,
-        description: 'Lifetime of the token in seconds. By default, the token does not expire.',
+        description:
+          'Lifetime of the token in seconds. By default, the token lives as long as is permitted, or does not expire.',
         examples: [2_592_000],
       }),
     ),
@@ -133,6 +134,12 @@ export const IssuedToken = Type.Object(
 const Token = Type.Object(
   {
     ...members,
+    parent_id: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description:
+        'The id of the token that made it, or the SHA-256 of the JWT; `null` if an operator issued it.',
+      examples: [TOKEN_ID],
+    }),
     revoked_at: TimeOrNull('When the token was revoked.'),
     last_used_at: TimeOrNull('When the token was last used, accurate to about a minute.'),
   },
@@ -144,6 +151,9 @@ export const OwnToken = Type.Object(
     user_id: Text('The user of the token.', 'alice'),
     scope: members.scope,
     expires_at: members.expires_at,
+    max_token_lifetime: Type.Optional(
+      Count('The seconds that a token of a user can live at most, if the operator has set that.'),
+    ),
   },
   { title: 'OwnToken', description: 'The access token of the request.' },
 )
@@ -157,17 +167,20 @@ export function issuedToken(token: IssuedAccessToken) {
 function tokenReply(token: AccessToken) {
   return {
     ...termsOf(token),
+    parent_id: token.parentId ?? null,
     revoked_at: formatTimestamp(token.revokedAt),
     last_used_at: formatTimestamp(token.lastUsedAt),
   }
 }
 
-export function ownToken({ user, scope, expiresInMs }: AccessTokenUser) {
+/** `maxLifeMs` bounds the tokens that it makes. */
+export function ownToken({ user, scope, expiresInMs }: AccessTokenUser, maxLifeMs?: number) {
   const expiresAt = expiresInMs === undefined ? undefined : Date.now() + expiresInMs
   return {
     user_id: user.userId,
     scope: scopeReply(scope),
     expires_at: formatTimestamp(expiresAt),
+    ...(maxLifeMs !== undefined && { max_token_lifetime: Math.floor(maxLifeMs / 1000) }),
   }
 }
 

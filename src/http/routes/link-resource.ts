@@ -1,3 +1,4 @@
+import { dropsLeft } from '../../core/links/drop-limits.ts'
 import { type Link, LINK_KINDS, usesLeft } from '../../core/links/link.ts'
 import { formatTimestamp } from '../../core/timestamp.ts'
 import { OneOf, Page, Text, TextOrNull, Time, TimeOrNull } from '../openapi/reply-schemas.ts'
@@ -12,7 +13,7 @@ export const LinkId = Type.String({
   examples: [LINK_ID],
 })
 
-const usesOrNull = (description: string) =>
+const countOrNull = (description: string) =>
   Type.Unsafe<number | null>({
     type: ['integer', 'null'],
     minimum: 0,
@@ -20,9 +21,18 @@ const usesOrNull = (description: string) =>
     examples: [null],
   })
 
-export const UsesLeft = usesOrNull(
+export const UsesLeft = countOrNull(
   'Downloads or drops until the link ends, the begun one included; `null` without a limit.',
 )
+
+export const DROPS_LEFT = {
+  bytes_left: countOrNull(
+    'Of a drop link: how many bytes more it receives; `null` without a limit.',
+  ),
+  files_left: countOrNull(
+    'Of a drop link: how many files more it receives; `null` without a limit.',
+  ),
+}
 
 export const ExpiresAt = TimeOrNull('When the link ends.', '2026-12-21T12:00:00.000Z')
 
@@ -36,21 +46,26 @@ export const LINK_MEMBERS = {
     description: 'Whether visitors need a password.',
     examples: [false],
   }),
-  max_uses: usesOrNull('The limit of downloads or drops.'),
+  max_uses: countOrNull('The limit of downloads or drops.'),
   uses_left: UsesLeft,
+  max_bytes: countOrNull('Of a drop link: how many bytes it receives at most.'),
+  max_files: countOrNull('Of a drop link: how many files it receives at most.'),
+  ...DROPS_LEFT,
   created_at: Time('When the link was created.'),
   expires_at: ExpiresAt,
 }
 
-export const LinkPageReply = Page('LinkPage', {
-  links: Type.Array(
-    Type.Object(LINK_MEMBERS, { title: 'Link', description: 'A link without its secret.' }),
-  ),
+export const LinkReply = Type.Object(LINK_MEMBERS, {
+  title: 'Link',
+  description: 'A link without its secret.',
 })
+
+export const LinkPageReply = Page('LinkPage', { links: Type.Array(LinkReply) })
 
 export function linkReply(link: Link) {
   const { linkId, kind, target, label, passwordHash, maxUses = null, createdAt, expiresAt } = link
   const { name = null, prefix = null } = target
+  const { maxBytes = null, maxFiles = null } = link
   return {
     link_id: linkId,
     kind,
@@ -60,9 +75,17 @@ export function linkReply(link: Link) {
     has_password: passwordHash !== undefined,
     max_uses: maxUses,
     uses_left: usesLeft(link) ?? null,
+    max_bytes: maxBytes,
+    max_files: maxFiles,
+    ...dropsLeftReply(link),
     created_at: formatTimestamp(createdAt),
     expires_at: formatTimestamp(expiresAt),
   }
+}
+
+export function dropsLeftReply(link: Link) {
+  const { bytes = null, files = null } = dropsLeft(link)
+  return { bytes_left: bytes, files_left: files }
 }
 
 export async function linkPage(query: PageQuery, list: PagedList<Link, string>['list']) {

@@ -75,8 +75,11 @@ export function sendProblem(
     .send(problem)
 }
 
-function shown(problem: Problem, { hiddenFacts }: FastifyRequest): Problem {
+function shown(problem: Problem, { hiddenFacts, subject }: FastifyRequest): Problem {
   if (hiddenFacts === null || hiddenFacts === undefined) return problem
+  // A device may know its own share.
+  const isOwn = problem['limit'] === 'device' && problem['device_id'] === subject?.deviceId
+  if (isOwn) return problem
   const members = Object.entries(problem).filter(([member]) => !hiddenFacts.has(member))
   return Object.fromEntries(members) as Problem
 }
@@ -169,7 +172,11 @@ const CLIENT_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 /** The refusal of a request that its schema does not permit. */
 export function parameterFault(error: unknown): AppError {
   const { validation, validationContext } = error as Partial<FastifyError>
-  const [fault] = validation ?? []
+  // Of a member with several types, each fails before the whole does.
+  const ofMember = validation?.find(
+    ({ keyword, instancePath }) => keyword === 'anyOf' && instancePath !== '',
+  )
+  const fault = ofMember ?? validation?.[0]
   const { missingProperty, additionalProperty } = fault?.params ?? {}
   const named = missingProperty ?? additionalProperty ?? fault?.instancePath.slice(1)
   const parameter =

@@ -17,6 +17,10 @@ public:
   explicit String(int number) : text(std::to_string(number)) {}
   explicit String(unsigned number) : text(std::to_string(number)) {}
   const char *c_str() const { return text.c_str(); }
+  int indexOf(const char *part) const {
+    const size_t at = text.find(part);
+    return at == std::string::npos ? -1 : static_cast<int>(at);
+  }
   long toInt() const { return std::atol(text.c_str()); }
   friend String operator+(const String &left, const String &right) {
     return String((left.text + right.text).c_str());

@@ -52,10 +52,12 @@ public:
     return "";
   }
 
+  String getString() { return body.c_str(); }
+
   void end() {}
 
 private:
-  std::string host, port, path, headers, answer;
+  std::string host, port, path, headers, answer, body;
   std::vector<std::string> collected;
 
   int connectTo() {
@@ -80,7 +82,7 @@ private:
     return true;
   }
 
-  // Reads the head of the answer.
+  // Reads the answer, which ends with the connection.
   int receive(int socket) {
     char buffer[4096];
     while (answer.find("\r\n\r\n") == std::string::npos) {
@@ -88,7 +90,10 @@ private:
       if (size <= 0) return -5;
       answer.append(buffer, size);
     }
-    answer.resize(answer.find("\r\n\r\n") + 2);
+    const size_t end = answer.find("\r\n\r\n");
+    body = answer.substr(end + 4);
+    answer.resize(end + 2);
+    for (ssize_t size; (size = recv(socket, buffer, sizeof buffer, 0)) > 0;) body.append(buffer, size);
     return std::atoi(answer.c_str() + answer.find(' '));
   }
 };

@@ -4,12 +4,13 @@ import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { namesOf } from '../../http/file-requests.ts'
-import { download, MIB } from '../../http/fixture.ts'
+import { download, MIB, secretOf, upload } from '../../http/fixture.ts'
 import type { HttpProxy } from '../../support/faults/http-proxy.ts'
 import { findProgram } from '../../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../../support/servers/needs.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { guideBlock } from './blocks.ts'
+import { addCamera, issueToCamera } from './connect-camera.ts'
 import { environmentOf, readerOf, runCommands } from './run.ts'
 import { openScene } from './scene.ts'
 
@@ -27,12 +28,16 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))('the camera of
   let network: HttpProxy
   let user: TestUser
   let token: string
+  let tokenId: string
+  /** What the camera has written to its standard error. */
+  let said: string
   let camera: ChildProcess | undefined
   beforeEach(async () => {
     ;({ folder, service, network, user } = await openScene(5 * PICTURE_BYTES, { maxFileSize: MIB }))
     await copyFile('docs/examples/camera.sh', join(folder, 'camera.sh'))
-    const issued = await run(guideBlock('A token for the camera'))
-    token = String(issued['access_token'])
+    await addCamera({ service, user }, 5 * PICTURE_BYTES)
+    ;({ token, id: tokenId } = await issueToCamera({ service, user }))
+    said = ''
   })
   afterEach(() => end())
 
@@ -61,10 +66,20 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))('the camera of
     return names
   }
 
-  function start(variables = {}): void {
-    const args = [join(folder, 'camera.sh'), folder, PREFIX]
+  function start(variables = {}, prefix = PREFIX): void {
+    const args = [join(folder, 'camera.sh'), folder, prefix]
     const env = environmentOf({ url: network.url, token }, variables)
-    camera = spawn('sh', args, { env, stdio: 'ignore', detached: true })
+    const started = spawn('sh', args, { env, stdio: ['ignore', 'ignore', 'pipe'], detached: true })
+    started.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+    camera = started
+  }
+
+  async function revoke(id: string): Promise<void> {
+    const headers = { authorization: `Bearer ${secretOf(user)}` }
+    const url = `${service.url}/users/me/access-tokens/${id}`
+    expect(await fetch(url, { method: 'DELETE', headers })).toMatchObject({ status: 204 })
   }
 
   async function end(): Promise<void> {
@@ -76,7 +91,10 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))('the camera of
     camera = undefined
   }
 
-  it('makes room, except in what is kept, and the changes show what it took', async () => {
+  it('makes room in its share, except in what is kept, and the changes show what it took', async () => {
+    // All that the account has beside the camera's share, and oldest in the folder.
+    const film = `${PREFIX}film`
+    await upload(service, { user, name: film, content: Buffer.alloc(4 * PICTURE_BYTES) })
     const { next_cursor: CURSOR } = await run(guideBlock('See what was evicted'))
     const names = await takeAll([0, 1, 2, 3])
     start()
@@ -86,7 +104,7 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))('the camera of
     // Enough to evict it too: the change of `keep` counts as its last change.
     const later = await takeAll([4, 5, 6, 7, 8, 9])
     await expect.poll(queued).toEqual([])
-    expect(await stored()).toEqual([kept, ...later.slice(2)])
+    expect(await stored()).toEqual([kept, ...later.slice(2), film])
     for (const [at, name] of later.slice(2).entries()) {
       const { body } = await download(service, { user, name })
       expect(body.equals(Buffer.alloc(PICTURE_BYTES, 6 + at))).toBe(true)
@@ -131,6 +149,28 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))('the camera of
     camera = undefined
   })
 
+  it('ends when its token is revoked, says why, and keeps the pictures', async () => {
+    const [name = ''] = await takeAll([0])
+    start()
+    await expect.poll(queued).toEqual([])
+    await revoke(tokenId)
+    const later = await takeAll([1, 2])
+    await expect.poll(() => camera?.exitCode).toBe(1)
+    camera = undefined
+    expect(said).toContain('"code":"access_token_invalid"')
+    expect(await queued()).toEqual(later)
+    expect(await stored()).toEqual([name])
+  })
+
+  it('ends when its token permits no upload there', async () => {
+    const names = await takeAll([0])
+    start({}, 'camera-18/')
+    await expect.poll(() => camera?.exitCode).toBe(1)
+    camera = undefined
+    expect(said).toContain('"code":"scope_insufficient"')
+    expect(await queued()).toEqual(names)
+  })
+
   it('keeps the newest pictures of a long outage, and does not stop at one too large', async () => {
     const tooLarge = await take(9, MIB + 1)
     const names = await takeAll([10, 11, 12, 13, 14])
@@ -153,8 +193,9 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))('the camera of
     const put = await fetch(`${url}?expires_in=604800`, { method: 'PUT', headers, body: 'x' })
     const { expires_at: expiresAt } = (await put.json()) as { readonly expires_at: string }
     expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now() + 600_000_000)
-    for (const method of ['GET', 'DELETE']) {
-      expect(await fetch(url, { method, headers })).toMatchObject({ status: 403 })
-    }
+    expect(await fetch(url, { headers })).toMatchObject({ status: 200 })
+    expect(await fetch(url, { method: 'DELETE', headers })).toMatchObject({ status: 403 })
+    const others = `${service.url}/users/me/repo/b.jpg`
+    expect(await fetch(others, { headers })).toMatchObject({ status: 403 })
   })
 })

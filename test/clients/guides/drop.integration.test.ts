@@ -77,7 +77,7 @@ describe.skipIf(isSkipped(await whyMissing(findProgram('curl'))))(
       network.mishaps.push('unanswered')
       await expect(drop(throughNetwork(url))).rejects.toThrow('52')
       await expect(drop(url)).rejects.toThrow('"code":"file_exists"')
-      const once = guideBlock('Make a link').replace('"max_uses": 20', '"max_uses": 1')
+      const once = guideBlock('Make a link').replace('"max_bytes"', '"max_uses": 1, "max_bytes"')
       const last = await makeLink(once.replace('cases/4711/', 'cases/4712/'))
       network.mishaps.push('unanswered')
       await expect(drop(throughNetwork(last.url))).rejects.toThrow('52')

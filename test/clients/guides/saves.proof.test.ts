@@ -28,7 +28,7 @@ describe.skipIf(isSkipped(await whyNoRequests()))('the saved games of the guide'
     for (const machine of ['a', 'b']) await mkdir(join(folder, machine))
     const actions = ['read', 'create', 'replace', 'history']
     const scope = JSON.stringify({ scope: { actions, prefix: 'saves/' } })
-    const issue = guideBlock('A token for the camera').replace(/-d '.*'/, `-d '${scope}'`)
+    const issue = guideBlock('A token for the camera').replace(/-d '[^']*'/, `-d '${scope}'`)
     const issued = await runCommands(issue, { reader: readerOf(service, user) })
     token = String(issued['access_token'])
   })

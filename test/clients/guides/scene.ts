@@ -1,3 +1,4 @@
+import { ADMIN_TOKEN } from '../../http/admin/fixture.ts'
 import { type HttpProxy, startHttpProxy } from '../../support/faults/http-proxy.ts'
 import { forTest } from '../../support/for-test.ts'
 import { openEmbedded } from '../../support/service/embedded-service.ts'
@@ -22,7 +23,8 @@ export async function openScene(
 ): Promise<GuideScene> {
   const opened = forTest()
   const folder = await temporaryFolder(opened)
-  const service = opened.adopt(await openEmbedded(options), (it) => it.stop())
+  const embedded = await openEmbedded({ adminToken: ADMIN_TOKEN, ...options })
+  const service = opened.adopt(embedded, (it) => it.stop())
   const network = opened.adopt(await startHttpProxy(service), (it) => it.stop())
   return { folder, service, network, user: await service.createUser(capacity) }
 }

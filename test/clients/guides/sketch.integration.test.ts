@@ -2,13 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { namesOf } from '../../http/file-requests.ts'
-import { download, MIB } from '../../http/fixture.ts'
+import { download, MIB, secretOf } from '../../http/fixture.ts'
 import type { HttpProxy } from '../../support/faults/http-proxy.ts'
 import { findProgram } from '../../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../../support/servers/needs.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
-import { guideBlock } from './blocks.ts'
-import { readerOf, runCommands, runProgram } from './run.ts'
+import { addCamera, issueToCamera } from './connect-camera.ts'
+import { readerOf, runProgram } from './run.ts'
 import { openScene } from './scene.ts'
 
 const ARDUINO = resolve('test/clients/arduino')
@@ -23,11 +23,13 @@ describe.skipIf(isSkipped(reason))('the sketch of the guide, on stand-ins,', () 
   let service: TestService
   let network: HttpProxy
   let user: TestUser
+  let tokenId: string
   beforeEach(async () => {
-    ;({ folder, service, network, user } = await openScene(4 * PICTURE_BYTES))
-    const reader = readerOf(service, user)
-    const issued = await runCommands(guideBlock('A token for the camera'), { reader })
-    await build(String(issued['access_token']))
+    ;({ folder, service, network, user } = await openScene(0))
+    await addCamera({ service, user }, 4 * PICTURE_BYTES)
+    const { token, id } = await issueToCamera({ service, user })
+    tokenId = id
+    await build(token)
   })
 
   async function build(token: string): Promise<void> {
@@ -47,6 +49,11 @@ describe.skipIf(isSkipped(reason))('the sketch of the guide, on stand-ins,', () 
 
   /** Takes that many pictures, and returns the delays in seconds. */
   async function run(pictures: number, clock = NOON): Promise<number[]> {
+    const printed = await print(pictures, clock)
+    return [...printed.matchAll(/^delay (\d+)$/gm)].map(([, ms]) => Number(ms) / 1000)
+  }
+
+  async function print(pictures: number, clock = NOON): Promise<string> {
     const variables = {
       PICTURES: String(pictures),
       CLOCK: String(clock),
@@ -55,7 +62,7 @@ describe.skipIf(isSkipped(reason))('the sketch of the guide, on stand-ins,', () 
     const reader = readerOf(service, user)
     const { code, stdout } = await runProgram([join(folder, 'camera')], { reader, variables })
     expect(code).toBe(0)
-    return [...stdout.matchAll(/^delay (\d+)$/gm)].map(([, ms]) => Number(ms) / 1000)
+    return stdout
   }
 
   const stored = () => namesOf(service, { user })
@@ -88,8 +95,17 @@ describe.skipIf(isSkipped(reason))('the sketch of the guide, on stand-ins,', () 
     }
   })
 
+  it('sleeps when its token is revoked', async () => {
+    const headers = { authorization: `Bearer ${secretOf(user)}` }
+    const url = `${service.url}/users/me/access-tokens/${tokenId}`
+    expect(await fetch(url, { method: 'DELETE', headers })).toMatchObject({ status: 204 })
+    expect(await print(2)).toMatch(/: the service refuses the token\nasleep\n$/)
+    expect(network.requests).toHaveLength(1)
+    expect(await stored()).toEqual([])
+  })
+
   it('reuses no name after a restart with an earlier clock', async () => {
-    await service.setCapacity(user, MIB)
+    await addCamera({ service, user }, MIB)
     await run(2)
     await run(2, NOON - 1)
     await run(2, NOON)

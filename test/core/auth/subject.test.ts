@@ -156,8 +156,11 @@ function visitorOf({ kind, target }: Pick<Link, 'kind' | 'target'>): Visitor {
     uses: 0,
     useFraction: 0,
     passwordHash: undefined,
+    maxBytes: undefined,
+    maxFiles: undefined,
+    receivedBytes: 0,
   }
-  const account = { userId: alice, userCreatedAt: 0, credential: 'link' }
+  const account = { userId: alice, userCreatedAt: 0, credential: 'link', deviceId: undefined }
   const reverify = async (): Promise<void> => undefined
   return { kind: 'visitor', ...account, link, scope: scopeOfLink(link), reverify }
 }

@@ -25,9 +25,10 @@ describe('the metadata of an object', () => {
   const metadata = parseMetadata('{"camera":"Köln  \\n"}')
 
   it('tell the name, the media type and the metadata of the file again', () => {
-    const recorded = objectMetadata({ name, mediaType, metadata })
+    const deviceId = 'camera.17:a@b_c-d'
+    const recorded = objectMetadata({ name, mediaType, metadata, deviceId })
     expect(nameIn(recorded)).toBe(name)
-    expect(descriptionIn(recorded)).toEqual({ mediaType, metadata })
+    expect(descriptionIn(recorded)).toEqual({ mediaType, metadata, deviceId })
     // A header of an S3 request has no spaces that a server could fold.
     expect(Object.values(recorded).join('')).toMatch(/^[!-~]*$/)
   })
@@ -35,7 +36,7 @@ describe('the metadata of an object', () => {
   it('have only what is said', () => {
     const recorded = objectMetadata({ name, metadata: NO_METADATA })
     expect(Object.keys(recorded)).toEqual(['name'])
-    expect(descriptionIn(recorded)).toEqual({ mediaType: null, metadata: null })
+    expect(descriptionIn(recorded)).toEqual({ mediaType: null, metadata: null, deviceId: null })
   })
 
   it('leave out the metadata of a file that do not fit beside its name and media type', () => {
@@ -48,25 +49,27 @@ describe('the metadata of an object', () => {
     expect(bytesOf(whole)).toBeLessThanOrEqual(MAX_OBJECT_METADATA_BYTES)
   })
 
-  it('always have room for the longest name and media type', () => {
+  it('always have room for the longest name, media type and device', () => {
     const longest = objectMetadata({
-      name: parseFileName('\u{1f4be}'.repeat(63)),
+      name: parseFileName(`${'\u{1f4be}'.repeat(63)}/`.repeat(4).slice(0, -1)),
       mediaType: mediaTypeOf(`a/b;c="${' '.repeat(MAX_MEDIA_TYPE_BYTES - 8)}"`),
       metadata: metadataOf(2048),
+      deviceId: 'd'.repeat(128),
     })
-    expect(Object.keys(longest)).toEqual(['name', 'media-type'])
+    expect(Object.keys(longest)).toEqual(['name', 'media-type', 'device'])
     expect(bytesOf(longest)).toBeLessThanOrEqual(MAX_OBJECT_METADATA_BYTES)
   })
 
   it.each([
     [{ 'media-type': '%' }],
     [{ 'media-type': 'x', metadata: '' }],
-    [{ metadata: '*' }],
+    [{ metadata: '*', device: 'a b' }],
     [{ metadata: Buffer.from('{"a":1}').toString('base64url') }],
   ])('say nothing if they cannot be read: %j', (recorded) => {
     expect(descriptionIn(recorded as Readonly<Record<string, string>>)).toEqual({
       mediaType: null,
       metadata: null,
+      deviceId: null,
     })
   })
 })

@@ -22,6 +22,7 @@ const file: FileVersion = {
   sha256: '0'.repeat(64),
   crc32: 0,
   visibility: 'private',
+  deviceId: null,
   createdAt: MODIFIED,
   updatedAt: MODIFIED,
   mediaType: null,

@@ -301,6 +301,6 @@ export function ledgerChangesContract(name: string, open: () => Promise<LedgerHa
   })
 }
 
-function told({ name, version, size, sha256, visibility }: File): ChangedFile {
-  return { name, version, size, sha256, visibility }
+function told({ name, version, size, sha256, visibility, deviceId }: File): ChangedFile {
+  return { name, version, size, sha256, visibility, deviceId }
 }

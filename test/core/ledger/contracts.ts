@@ -1,10 +1,13 @@
 import { accountsContract } from '../users/accounts-contract.ts'
+import { madeTokensContract } from '../users/made-tokens-contract.ts'
 import { userStoreContract } from '../users/user-store-contract.ts'
 import { ledgerAuditContract } from './audit-contract.ts'
 import { ledgerBatchContract } from './batch-contract.ts'
 import { ledgerChangesContract } from './changes-contract.ts'
 import { ledgerClockContract } from './clock-contract.ts'
 import { ledgerDatesContract } from './dates-contract.ts'
+import { ledgerDeviceContract } from './device-contract.ts'
+import { ledgerDeviceModelContract } from './device-model-contract.ts'
 import { ledgerDescriptionContract } from './description-contract.ts'
 import { ledgerEvictionContract } from './eviction-contract.ts'
 import { ledgerEvictionSearchContract } from './eviction-search-contract.ts'
@@ -15,6 +18,7 @@ import { ledgerGarbageContract } from './garbage-contract.ts'
 import { ledgerHistoryContract } from './history-contract.ts'
 import { ledgerIdentityContract } from './identity-contract.ts'
 import { ledgerContract } from './ledger-contract.ts'
+import { ledgerLinksContract } from './links-contract.ts'
 import { ledgerListContract } from './list-contract.ts'
 import { ledgerModelContract } from './model-contract.ts'
 import { ledgerNarrowContract } from './narrow-contract.ts'
@@ -31,6 +35,7 @@ import { ledgerWebhooksContract } from './webhooks-contract.ts'
 /** Users and their tokens, and what is told of them. */
 export function accountContracts(name: string, open: OpenHarness): void {
   userStoreContract(name, open)
+  madeTokensContract(name, open)
   accountsContract(name, open)
   ledgerOverviewContract(name, open)
   ledgerAuditContract(name, open)
@@ -67,8 +72,11 @@ export function uploadContracts(
   ledgerPrefixBatchContract(name, open)
   ledgerRetentionContract(name, open)
   ledgerEvictionContract(name, open)
+  ledgerDeviceModelContract(name, open, runs.model)
+  ledgerDeviceContract(name, open)
   ledgerEvictionSearchContract(name, open)
   ledgerNarrowContract(name, open)
+  ledgerLinksContract(name, open)
   ledgerNarrowEndsContract(name, open)
   ledgerDescriptionContract(name, open)
   ledgerIdentityContract(name, open)

@@ -5,7 +5,14 @@ import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file
 import { lastModified } from '../../../src/core/files/last-modified.ts'
 import type { FileOperation } from '../../../src/core/files/operation.ts'
 import type { LedgerOptions } from '../../../src/database/operations/session.ts'
-import { type Account, type LedgerHarness, LONG_MS, openAccount, outcomeOf } from './fixture.ts'
+import {
+  type Account,
+  type Change,
+  type LedgerHarness,
+  LONG_MS,
+  openAccount,
+  outcomeOf,
+} from './fixture.ts'
 
 /** The dates of an account, whatever the clock does. */
 export function ledgerDatesContract(
@@ -58,6 +65,43 @@ export function ledgerDatesContract(
       await account.commit(version, 50, { evict })
       expect((await account.list()).map((file) => file.name)).toEqual(['cam-2', 'cam-3'])
       await harness.advance(2 * LONG_MS)
+    })
+
+    it('do not move when a file is shared, and neither does the order of eviction', async () => {
+      await account.put('cam-1', 40)
+      const { file } = await account.put('cam-2', 40)
+      const [first] = await account.list()
+      for (const change of [
+        { visibility: 'users' },
+        { visibility: 'public' },
+        { isKept: false },
+        {},
+      ])
+        await account.change('cam-1', change as Change)
+      const [seen] = await account.list()
+      expect(seen).toEqual({ ...first, visibility: 'public' })
+      const described = await account.change('cam-2', { metadata: { a: 'b' } })
+      expect(described.updatedAt).toBeGreaterThan(file.updatedAt)
+      const name = parseFileName('cam-2')
+      const kept = { overwrite: false, visibility: 'users' } as const
+      const { userId, userCreatedAt } = account
+      const changed = await harness.ledger.changeFiles({
+        userId,
+        userCreatedAt,
+        operations: [
+          { op: 'update', name, ...kept, newName: parseFileName('cam-3') },
+          { op: 'update', name: parseFileName('cam-3'), ...kept, visibility: 'public' },
+          { op: 'update', name: parseFileName('cam-1'), ...kept, isKept: false },
+        ],
+      })
+      const [renamed, shared, same] = changed.files
+      expect(renamed?.updatedAt).toBeGreaterThan(described.updatedAt)
+      expect(shared?.updatedAt).toBe(renamed?.updatedAt)
+      expect(same?.updatedAt).toBe(first?.updatedAt)
+      const evict = parseFileNamePrefix('cam-')
+      const version = await account.begin('cam-4', 50, { evict })
+      await account.commit(version, 50, { evict })
+      expect((await account.list()).map((each) => each.name)).toEqual(['cam-3', 'cam-4'])
     })
 
     it('F12 leave deadlines to the clock, after it was years ahead', async () => {

@@ -43,6 +43,10 @@ export interface LedgerHarness {
   advance(ms: number): Promise<void>
   /** What the rows add up to, counted afresh. */
   audit(userId: UserId): Promise<Audit>
+  /** What each device of the user uses: as it is recorded, and what its files add up to. In the order of their ids. */
+  devices(userId: UserId): Promise<Record<'recorded' | 'counted', readonly DeviceFigures[]>>
+  /** The share of a device that exists. */
+  setShare(userId: UserId, deviceId: string, share: string): Promise<void>
   /** Uploads of the user that are pending and whose lease runs. */
   runningUploads(userId: UserId): Promise<number>
   /** Bytes of the user's garbage: as they are recorded, and what the rows add up to. */
@@ -87,6 +91,12 @@ export interface Audit {
   readonly used: number
   readonly reserved: number
   readonly fileCount: number
+}
+
+export interface DeviceFigures {
+  readonly deviceId: string
+  readonly used: number
+  readonly files: number
 }
 
 export interface PastFigures {

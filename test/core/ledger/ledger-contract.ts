@@ -99,6 +99,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
         const refusal = await refusalOf(account.begin('b', 36))
         expect(refusal.code).toBe('capacity_exceeded')
         expect(refusal.facts).toEqual({
+          limit: 'account',
           capacity: 100,
           used: 60,
           reserved: 5,
@@ -213,6 +214,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerHarness>)
           metadataBytes: 0,
           modifiedAt: 0,
           storedBy: null,
+          deviceId: null,
         })
         expect(Math.abs(file.updatedAt - harness.now())).toBeLessThan(5_000)
         expect({ replaced, usage }).toEqual({

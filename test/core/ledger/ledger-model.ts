@@ -222,13 +222,16 @@ export class LedgerModel {
     if (refusal !== undefined || file === undefined) return refusal ?? 'not_found'
     if (newName !== name && this.#current(newName) && !overwrite) return 'file_exists'
     if (newName !== name) this.#endIfExpired(newName)
+    const { expiresAt = file.expiresAt, isKept = file.isKept } = change
+    const isSame = expiresAt === file.expiresAt && isKept === file.isKept
+    const keepsDate = newName === name && isSame
     this.#files.delete(name)
     this.#files.set(newName, {
       ...file,
       visibility: change.visibility ?? file.visibility,
-      isKept: change.isKept ?? file.isKept,
-      expiresAt: change.expiresAt ?? file.expiresAt,
-      updatedAt: this.date,
+      isKept,
+      expiresAt,
+      updatedAt: keepsDate ? file.updatedAt : this.date,
     })
     return 'ok'
   }

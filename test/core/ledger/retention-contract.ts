@@ -86,7 +86,8 @@ export function ledgerRetentionContract(
 
       it('goes by the time of the last change', async () => {
         await fill(['cam-1', 50], ['cam-2', 50])
-        await account.change('cam-1', { visibility: 'public' })
+        await account.change('cam-2', { visibility: 'public' })
+        await account.change('cam-1', { metadata: { a: 'b' } })
         await record('cam-3', 50)
         expect(await names()).toEqual(['cam-1', 'cam-3'])
       })

@@ -86,6 +86,7 @@ export function ledgerWebhooksContract(name: string, open: () => Promise<LedgerH
           size: 1,
           sha256: expect.any(String) as string,
           visibility: 'private',
+          device_id: null,
         },
       })
       expect(third?.data).toMatchObject({ name: 'b', previous_name: 'a' })

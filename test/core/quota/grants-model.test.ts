@@ -51,7 +51,12 @@ describe('grants against their model', () => {
   it('make its capacity after any starts, ends, replays and revocations (property)', async () => {
     await using core = await openTestCore({ baseCapacity: BASE })
     const deviceModels = new Map([['camera', CAMERA]])
-    const grants = createGrants({ users: core.users, deviceCapacity: DEVICE, deviceModels })
+    const grants = createGrants({
+      users: core.users,
+      deviceCapacity: DEVICE,
+      deviceModels,
+      deviceShare: 'all',
+    })
     await createTestUser(core)
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
@@ -88,7 +93,8 @@ async function play(
   switch (step.do) {
     case 'join': {
       const { model, bytes } = step.terms
-      return (await grants.putDevice({ userId: alice, deviceId: step.id, model, bytes })).created
+      const device = { userId: alice, deviceId: step.id, model, bytes }
+      return (await grants.putDevice({ ...device, label: undefined, share: undefined })).created
     }
     case 'leave':
       await grants.removeDevice({ userId: alice, deviceId: step.id })

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { MAX_BYTES } from '../../../src/core/byte-size.ts'
-import { createGrants, type Grants, type PutGrant } from '../../../src/core/quota/grants.ts'
+import type { DeviceShare } from '../../../src/core/quota/device-share.ts'
+import {
+  createGrants,
+  type Grants,
+  type PutDevice,
+  type PutGrant,
+} from '../../../src/core/quota/grants.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
 import { openTestCore, type TestCore } from '../../support/service/test-core.ts'
 import { createTestUser } from '../../support/service/test-repository.ts'
@@ -14,15 +20,16 @@ async function openGrants(
   deviceModels: ReadonlyMap<string, number> = new Map([['camera', 200]]),
 ): Promise<Grants> {
   await createTestUser(core)
-  return createGrants({ users: core.users, deviceCapacity: 100, deviceModels })
+  return createGrants({ users: core.users, deviceCapacity: 100, deviceModels, deviceShare: 'own' })
 }
 
 async function capacity({ ledger }: TestCore, userId: UserId = alice): Promise<number | undefined> {
   return (await readUsage(ledger, userId))?.capacity
 }
 
-function device(deviceId: string, terms: { model?: string; bytes?: number } = {}) {
-  return { userId: alice, deviceId, model: terms.model, bytes: terms.bytes }
+function device(deviceId: string, terms: Partial<PutDevice> = {}): PutDevice {
+  const none = { model: undefined, bytes: undefined, label: undefined, share: undefined }
+  return { userId: alice, deviceId, ...none, ...terms }
 }
 
 function grant(terms: Partial<PutGrant> = {}): PutGrant {
@@ -46,7 +53,8 @@ describe('a device', () => {
     const before = await openGrants(core)
     await before.putDevice(device('a', { model: 'camera' }))
     const deviceModels = new Map([['camera-2', 300]])
-    const grants = createGrants({ users: core.users, deviceCapacity: 100, deviceModels })
+    const { users } = core
+    const grants = createGrants({ users, deviceCapacity: 100, deviceModels, deviceShare: 'all' })
     await expect(grants.putDevice(device('a', { model: 'camera' }))).rejects.toMatchObject({
       message: 'model must be in DEVICE_MODELS, which has: camera-2.',
     })
@@ -54,6 +62,20 @@ describe('a device', () => {
     expect(await capacity(core)).toBe(1200)
     await grants.removeDevice({ userId: alice, deviceId: 'a' })
     expect(await capacity(core)).toBe(1000)
+  })
+
+  it('a device has the share of its last terms, or the default of that time, and a label if it is told', async () => {
+    await using core = await openTestCore()
+    const grants = await openGrants(core)
+    const shares: readonly (DeviceShare | undefined)[] = ['all', 'own', 0, 7, MAX_BYTES, undefined]
+    for (const share of shares) {
+      const terms = { label: `label ${share}`, share: share ?? 'own' } as const
+      const { grant } = await grants.putDevice(device('a', { ...terms, share }))
+      expect(grant).toMatchObject(terms)
+      expect(await grants.listDevices(alice)).toEqual([grant])
+    }
+    await grants.putDevice(device('a'))
+    expect(await grants.listDevices(alice)).toMatchObject([{ label: undefined, share: 'own' }])
   })
 
   it.each([
@@ -70,6 +92,14 @@ describe('a device', () => {
     ['bytes', device('a', { bytes: 0.5 })],
     ['bytes', device('a', { bytes: MAX_BYTES + 1 })],
     ['bytes', device('a', { bytes: Number.NaN })],
+    ['label', device('a', { label: 'a'.repeat(201) })],
+    ['label', device('a', { label: 'a\nb' })],
+    ['label', device('a', { label: '\ud800' })],
+    ['share', device('a', { share: 'none' as DeviceShare })],
+    ['share', device('a', { share: '7' as DeviceShare })],
+    ['share', device('a', { share: -1 })],
+    ['share', device('a', { share: 0.5 })],
+    ['share', device('a', { share: MAX_BYTES + 1 })],
   ])('is refused for its %s: %j', async (parameter, device) => {
     await using core = await openTestCore()
     const grants = await openGrants(core)
@@ -105,6 +135,13 @@ describe('any other grant', () => {
       facts: { parameter },
     })
     expect(await grants.listGrants(alice)).toEqual([])
+  })
+
+  it('has neither a label nor a share', async () => {
+    await using core = await openTestCore()
+    const grants = await openGrants(core)
+    const { grant: put } = await grants.putGrant(grant())
+    expect(put).toMatchObject({ model: undefined, label: undefined, share: undefined })
   })
 
   it('does not revoke a device under the name of its source', async () => {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { NEVER } from '../../../src/core/files/file.ts'
 import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -116,6 +117,7 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
         // Later than any date that the name had before the rebuild.
         modifiedAt: expect.any(Number) as number,
         storedBy: null,
+        deviceId: null,
       })
       const user = { userId: ALICE, status: 'active', createdAt: began }
       expect(await users.findUser(ALICE)).toEqual(user)
@@ -133,6 +135,34 @@ export function rebuildSuite(name: string, open: OpenRebuildAdapters): void {
         ledger.findFile({ userId: ALICE, name: parseFileName(name), audience: 'owner' })
       expect(await found('a')).toMatchObject({ mediaType, metadata })
       expect(await found('b')).toMatchObject({ mediaType, metadata: null })
+    })
+
+    it('gives each file to the device that stored it, and counts it there', async () => {
+      const metadata = parseMetadata(JSON.stringify({ note: 'x'.repeat(300) }))
+      const files = [
+        ['a', 'camera'],
+        ['b', 'phone'],
+        ['c', undefined],
+        ['d', 'camera'],
+      ] as const
+      for (const [name, deviceId] of files) {
+        const sent = { content: name, metadata, ...(deviceId && { deviceId }) }
+        await bed.lost.upload(ALICE, name, sent)
+      }
+      await bed.rebuild()
+      const { ledger } = await bed.rebuilt()
+      const found = ([name]: (typeof files)[number]) =>
+        ledger.findFile({ userId: ALICE, name: parseFileName(name), audience: 'owner' })
+      const devices = (await Promise.all(files.map(found))).map((file) => file?.deviceId)
+      expect(devices).toEqual(['camera', 'phone', null, 'camera'])
+      const { rows } = await sql`SELECT device_id, file_count FROM device_usage ORDER BY 1`.execute(
+        bed.empty.kysely,
+      )
+      expect(rows).toEqual([
+        { device_id: 'camera', file_count: 2 },
+        { device_id: 'phone', file_count: 1 },
+      ])
+      expect(await kindsFound({ ...bed, database: bed.empty })).toEqual([])
     })
 
     it('takes the newest of a name, and makes the older ones history, newest first', async () => {

@@ -39,8 +39,8 @@ describe('R15 what is told of an upload', () => {
     const calls: string[] = []
     const uploads = opened.open(opened.objects, noting(opened.core.ledger, calls))
     const { userId, userCreatedAt, reverify } = opened.caller
-    const account = { userId, userCreatedAt, credential: undefined, scope: undefined }
-    const subject = { kind: 'operator', ...account, reverify } as const
+    const none = { credential: undefined, deviceId: undefined, scope: undefined }
+    const subject = { kind: 'operator', userId, userCreatedAt, ...none, reverify } as const
     await uploads.cancel({ subject, version: half })
     calls.splice(0)
     await uploads.cancel({ subject, version: half })

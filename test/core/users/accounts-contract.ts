@@ -125,7 +125,8 @@ export function accountsContract(name: string, open: () => Promise<LedgerHarness
       }
       await harness.users.revokeGrant(grantOf(userId, 'revoked'))
       const model = 'camera'
-      const device = { ...grantOf(userId, 'cam'), source: 'device', bytes: 7, model }
+      const terms = { label: 'Front door', model, bytes: 7, share: 50 }
+      const device = { ...grantOf(userId, 'cam'), source: 'device', ...terms }
       await harness.users.putGrant(device)
       await account.put('a', 60)
       const report = await harness.ledger.reportCapacity(userId)
@@ -139,6 +140,9 @@ export function accountsContract(name: string, open: () => Promise<LedgerHarness
         ],
       })
       expect(report?.grants).toHaveLength(3)
+      const none = { used: 0, reserved: 0, fileCount: 0, newestAt: undefined }
+      expect(report?.devices).toEqual([{ deviceId: 'cam', ...terms, ...none }])
+      expect(await harness.ledger.reportDevices(userId)).toEqual(report?.devices)
     })
 
     it('a report of a user without grants is the base', async () => {
@@ -147,7 +151,9 @@ export function accountsContract(name: string, open: () => Promise<LedgerHarness
         history: { used: 0, allowance: 0, count: 0, oldestAt: undefined },
         baseCapacity: BASE_CAPACITY,
         grants: [],
+        devices: [],
       })
+      expect(await harness.ledger.reportDevices(account.userId)).toEqual([])
     })
 
     it('a report shows no capacity above 2^53 - 1', async () => {

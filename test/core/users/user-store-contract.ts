@@ -4,6 +4,7 @@ import { MAX_VALID_TOKENS } from '../../../src/core/auth/scope.ts'
 import { parseUserId, type UserId } from '../../../src/core/users/user-id.ts'
 import type { AccessToken } from '../../../src/core/auth/access-token-store.ts'
 import type { UserStores } from '../../../src/database/users/user-store.ts'
+import { tokenOf } from './access-tokens.ts'
 import { count, grantOf, type LedgerHarness, outcomeOf } from '../ledger/fixture.ts'
 import { readUsage } from '../../support/read-usage.ts'
 
@@ -152,95 +153,6 @@ export function userStoreContract(name: string, open: () => Promise<LedgerHarnes
         expect(await refused).toBe('access_token_limit_exceeded')
         await users.revokeAccessToken({ userId, tokenId: made[0]?.tokenId ?? '' })
         expect(await outcomeOf(users.addAccessToken(tokenOf(userId)))).toBe('ok')
-      })
-
-      it('are made only with a token that is valid, and expire with it', async () => {
-        const parent = tokenOf(userId)
-        const { expiresAt } = await users.addAccessToken({ ...parent, expiresInMs: 3_600_000 })
-        const child = () => ({
-          ...tokenOf(userId),
-          parent: { tokenId: parent.tokenId, isJwt: false, credential: undefined },
-        })
-        expect(await users.addAccessToken(child())).toMatchObject({ expiresAt })
-        const longer = users.addAccessToken({ ...child(), expiresInMs: 3_600_001 })
-        expect(await outcomeOf(longer)).toBe('scope_insufficient')
-        await users.revokeAccessToken({ userId, tokenId: parent.tokenId })
-        expect(await outcomeOf(users.addAccessToken(child()))).toBe('access_token_invalid')
-      })
-
-      it('made while their parent is being revoked are revoked or refused', async () => {
-        const parent = tokenOf(userId)
-        await users.addAccessToken(parent)
-        const children = Array.from({ length: 8 }, () => ({
-          ...tokenOf(userId),
-          parent: { tokenId: parent.tokenId, isJwt: false, credential: undefined },
-        }))
-        await Promise.all([
-          ...children.slice(0, 4).map((child) => outcomeOf(users.addAccessToken(child))),
-          users.revokeAccessToken({ userId, tokenId: parent.tokenId }),
-          ...children.slice(4).map((child) => outcomeOf(users.addAccessToken(child))),
-        ])
-        for (const { sha256 } of children) {
-          expect(await users.findAccessTokenUser(sha256)).toBeUndefined()
-        }
-      })
-
-      it('tokens that JWTs have made end for good with a suspension, and so do those made with them', async () => {
-        const jwt = 'a'.repeat(64)
-        const other = tokenOf(userId)
-        const ofOther = {
-          ...tokenOf(userId),
-          parent: { tokenId: other.tokenId, isJwt: false, credential: undefined },
-        }
-        const made = {
-          ...tokenOf(userId),
-          parent: { tokenId: jwt, isJwt: true, credential: undefined },
-        }
-        const child = {
-          ...tokenOf(userId),
-          parent: { tokenId: made.tokenId, isJwt: false, credential: undefined },
-        }
-        const grandchild = {
-          ...tokenOf(userId),
-          parent: { tokenId: child.tokenId, isJwt: false, credential: undefined },
-        }
-        const all = [other, ofOther, made, child, grandchild]
-        for (const token of all) await users.addAccessToken(token)
-        await users.setUserStatus(userId, 'suspended')
-        await users.setUserStatus(userId, 'active')
-        const found = await Promise.all(
-          all.map(async ({ sha256 }) => (await users.findAccessTokenUser(sha256))?.tokenId),
-        )
-        expect(found).toEqual([other.tokenId, ofOther.tokenId, undefined, undefined, undefined])
-        // An activation ends nothing.
-        const again = {
-          ...tokenOf(userId),
-          parent: { tokenId: jwt, isJwt: true, credential: undefined },
-        }
-        await users.addAccessToken(again)
-        await users.setUserStatus(userId, 'active')
-        expect(await users.findAccessTokenUser(again.sha256)).toBeDefined()
-      })
-
-      it('tokens that JWTs make during a suspension are ended by it or refused', async () => {
-        const children = Array.from({ length: 8 }, (_, at) => ({
-          ...tokenOf(userId),
-          parent: { tokenId: String(at).repeat(64), isJwt: true, credential: undefined },
-        }))
-        await Promise.all([
-          ...children.slice(0, 4).map((child) => outcomeOf(users.addAccessToken(child))),
-          users.setUserStatus(userId, 'suspended'),
-          ...children.slice(4).map((child) => outcomeOf(users.addAccessToken(child))),
-        ])
-        const late = {
-          ...tokenOf(userId),
-          parent: { tokenId: 'b'.repeat(64), isJwt: true, credential: undefined },
-        }
-        expect(await outcomeOf(users.addAccessToken(late))).toBe('user_suspended')
-        await users.setUserStatus(userId, 'active')
-        for (const { sha256 } of children) {
-          expect(await users.findAccessTokenUser(sha256)).toBeUndefined()
-        }
       })
 
       it("cannot be revoked by another's user id, or when there is none", async () => {
@@ -421,18 +333,4 @@ async function lastUses(
 
 function newId(): UserId {
   return parseUserId(randomUUID())
-}
-
-function tokenOf(userId: UserId): Parameters<UserStores['addAccessToken']>[0] {
-  const tokenId = randomUUID()
-  const sha256 = randomUUID().replaceAll('-', '').repeat(2)
-  return {
-    userId,
-    tokenId,
-    sha256,
-    label: 'a label',
-    expiresInMs: undefined,
-    scope: undefined,
-    parent: undefined,
-  }
 }

@@ -30,6 +30,7 @@ export const BOB = parseUserId('bob')
 
 export interface SentContent extends SentDescription {
   readonly content: string
+  readonly deviceId?: string
 }
 
 /** A repository as users work on it, and what a test needs to damage it. Garbage has no grace period. */
@@ -76,8 +77,8 @@ export async function openBed(
     history,
     upload: async (userId, name, sent) => {
       const file: SentContent = typeof sent === 'string' ? { content: sent } : sent
-      const { content, mediaType, metadata } = file
-      const caller = authorized(await callerNamed(users, userId))
+      const { content, mediaType, metadata, deviceId } = file
+      const caller = authorized({ ...(await callerNamed(users, userId)), deviceId })
       const upload = { subject: caller, name: parseFileName(name), visibility: () => undefined }
       const incoming = incomingFile(content)
       const described = { mediaType, metadata: () => metadata }

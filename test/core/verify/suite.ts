@@ -124,6 +124,22 @@ export function verifySuite(name: string, open: OpenVerifyAdapters): void {
       })
     })
 
+    it('finds devices that count something else than their files, and mends them on demand', async () => {
+      await bed.upload(ALICE, 'd', { content: 'hello', deviceId: 'camera' })
+      expect(await kindsFound(bed)).toEqual([])
+      const db = bed.database.kysely
+      await sql`UPDATE device_usage SET used_bytes = 4`.execute(db)
+      await sql`INSERT INTO device_usage VALUES (${ALICE}, 'gone', 1, 1)`.execute(db)
+      const finding = { kind: 'device_usage', userId: ALICE, found: 2 }
+      expect((await verify(bed)).findings).toEqual([{ ...finding, repaired: false }])
+      expect(await kindsFound(bed, { userId: BOB })).toEqual([])
+      expect((await verify(bed, REPAIR)).findings).toEqual([{ ...finding, repaired: true }])
+      expect(await kindsFound(bed)).toEqual([])
+      const { rows } =
+        await sql`SELECT device_id, used_bytes, file_count FROM device_usage`.execute(db)
+      expect(rows).toEqual([{ device_id: 'camera', used_bytes: 5, file_count: 1 }])
+    })
+
     it('finds a user without a quota, and gives one on demand', async () => {
       await bed.users.createUser(CAROL)
       await sql`DELETE FROM quotas WHERE user_id = ${CAROL}`.execute(bed.database.kysely)
@@ -203,7 +219,9 @@ export function verifySuite(name: string, open: OpenVerifyAdapters): void {
         .execute()
       expect(await kindsFound(bed)).toEqual([])
       const { findings } = await verify(bed, { ...REPAIR, readOneIn: 1 })
-      expect(findings).toMatchObject([{ kind: 'wrong_digest', name: 'b', recorded: 1 }])
+      expect(findings).toMatchObject([
+        { kind: 'wrong_digest', name: 'b', recorded: 'crc32:00000001' },
+      ])
     })
 
     it('finds missing objects and wrong sizes also when it reads', async () => {

@@ -95,7 +95,7 @@ describe.skipIf(server === undefined)('the quota rule on PostgreSQL', () => {
       'unavailable',
       'user_suspended',
     ])
-  }, 120_000)
+  })
 })
 
 /** What the two sides must record alike: all but times and versions. */

@@ -5,11 +5,10 @@ import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { sha256 } from '../../../src/core/auth/sha256.ts'
 import { MAX_BYTES } from '../../../src/core/byte-size.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { ONE_USE } from '../../../src/core/links/link.ts'
-import { createVersion } from '../../../src/core/objects/object-key.ts'
+import { callerOf } from '../../../src/core/users/caller.ts'
 import { parseUserId } from '../../../src/core/users/user-id.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { createLedger } from '../../../src/database/ledger.ts'
@@ -18,6 +17,7 @@ import { openSqlite } from '../../../src/database/sqlite/sqlite.ts'
 import { createUserStore } from '../../../src/database/users/user-store.ts'
 import { accountContracts, fileContracts, uploadContracts } from '../../core/ledger/contracts.ts'
 import { count, outcomeOf, refusalOf } from '../../core/ledger/fixture.ts'
+import { newLink } from '../../core/ledger/new-link.ts'
 import { resumableLedgerContract } from '../../core/ledger/resumable/contract.ts'
 import { explainHotReads } from '../postgres/hot-reads.ts'
 import { explainListings, explainRollUps, fillWithFiles } from '../files/list-plans.ts'
@@ -290,24 +290,14 @@ describe('SQLite', () => {
     const userId = parseUserId('owner')
     const { user } = await createUserStore(database, { baseCapacity: 0 }).createUser(userId)
     const ledger = createLedger(database, { baseCapacity: 0 })
-    const linkId = createVersion()
-    const target = { name: parseFileName('film') }
-    await ledger.addLink({
-      userId,
-      userCreatedAt: user.createdAt,
-      linkId,
-      sha256: sha256(linkId),
-      createdBy: {
-        tokenId: 'jwt',
-        isJwt: true,
-        isScoped: false,
-        leftMs: undefined,
-        credential: undefined,
-        deviceId: undefined,
-      },
-      terms: { kind: 'download', target, label: '', maxUses: 50, passwordHash: undefined },
-      askedMs: undefined,
-    })
+    const terms = {
+      kind: 'download',
+      target: { name: parseFileName('film') },
+      maxUses: 50,
+    } as const
+    const link = newLink(callerOf(user), { terms })
+    await ledger.addLink(link)
+    const { linkId } = link
     const before = commitsIn(`${file}-wal`)
     const uses = Array.from({ length: 60 }, () => ledger.countUses({ userId, linkId }, ONE_USE))
     expect((await Promise.all(uses)).filter((isCounted) => isCounted)).toHaveLength(50)
@@ -385,6 +375,18 @@ describe('SQLite', () => {
     )
     expect(plan).toMatch(
       /SCAN oldest.*SEARCH files USING INDEX sqlite_autoindex_files_2 \(user_id=\? AND name=\?\)/s,
+    )
+  })
+
+  it('reads what may be evicted of a device from the indexes of its files', async () => {
+    await fillWithLeftovers(database)
+    const plan = await explainEvictable(database, 'EXPLAIN QUERY PLAN', 'camera')
+    expect(plan).toMatch(
+      /SEARCH files USING COVERING INDEX files_of_device_by_updated_at \(user_id=\? AND device_id=\? AND \(updated_at,name\)>/,
+    )
+    const first = plan.slice(0, plan.indexOf('files_listed_by_updated_at'))
+    expect(first).toMatch(
+      /files_of_device_by_name \(user_id=\? AND device_id=\? AND name>\? AND name<\?\)/,
     )
   })
 

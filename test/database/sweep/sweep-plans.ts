@@ -62,13 +62,21 @@ export async function explainChanges(database: Database, explain: string): Promi
   return (await explainAll({ database, statements, explain })).join('\n')
 }
 
-/** The plan of what an upload that evicts could evict. */
-export async function explainEvictable(database: Database, explain: string): Promise<string> {
+/** The plan of what an upload that evicts could evict; that of a device, for its share, which is full. */
+export async function explainEvictable(
+  database: Database,
+  explain: string,
+  deviceId?: string,
+): Promise<string> {
+  await sql`
+    INSERT INTO grants (user_id, source, reference, bytes, share, created_at)
+    VALUES (${USER}, 'device', ${deviceId ?? ''}, 0, '0', 0)
+  `.execute(database.kysely)
   const statements: CompiledQuery[] = []
   const limits = { maxFiles: 0, maxUploads: 1 }
   const options = { baseCapacity: 0, limits }
   const ledger = createLedger(recordingRuns(database, statements), options)
-  const caller = { userId: USER, userCreatedAt: 1, name: parseFileName('a') }
+  const caller = { userId: USER, userCreatedAt: 1, name: parseFileName('a'), deviceId }
   const evict = parseFileNamePrefix('a')
   await ledger.checkBegin({ ...caller, bytes: 1, evict }).catch(() => undefined)
   const evicting = statements.filter((statement) => /FROM files/.test(statement.sql))

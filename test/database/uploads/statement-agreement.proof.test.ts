@@ -11,7 +11,7 @@ import { createLedger } from '../../../src/database/ledger.ts'
 import type { LedgerOptions } from '../../../src/database/operations/session.ts'
 import { openPostgres } from '../../../src/database/postgres/postgres.ts'
 import { createUserStore, type UserStores } from '../../../src/database/users/user-store.ts'
-import { type Account, LONG_MS, openAccount } from '../../core/ledger/fixture.ts'
+import { type Account, grantOf, LONG_MS, openAccount } from '../../core/ledger/fixture.ts'
 import type { TestDatabase } from '../../support/servers/postgres.ts'
 import { createMigratedDatabase } from '../../support/service/migrated-database.ts'
 
@@ -21,6 +21,8 @@ const DAY_MS = 24 * 60 * 60_000
 const name = fc.constantFrom('a', 'a', 'b', 'c', 'd')
 const size = fc.constantFrom(0, 1, 40, 300, 900)
 const credential = fc.constantFrom(undefined, undefined, 'camera', 'game')
+/** `front` can have a share. */
+const deviceId = fc.constantFrom(...Array<undefined>(6), 'front', 'front', 'back')
 const metadata = fc.constantFrom(
   undefined,
   undefined,
@@ -39,6 +41,7 @@ const beginning = {
   name,
   size,
   credential,
+  deviceId,
   precondition,
   limits,
 }
@@ -47,6 +50,7 @@ const committing = {
   size,
   digest: fc.constantFrom('1', '2'),
   credential,
+  deviceId,
   metadata,
   expiresInMs,
   mediaType: fc.constantFrom(undefined, null, parseMediaType('text/plain')),
@@ -87,6 +91,13 @@ const operation = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('restore' as const), target, credential }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('device' as const),
+      share: fc.constantFrom('all' as const, 0, 340, 1_000),
+    }),
   },
   {
     weight: 1,
@@ -157,7 +168,10 @@ describe.skipIf(server === undefined)('the statements of uploads on PostgreSQL',
       ...batch,
       take(locked) {
         const queries = batch.take(locked)
-        kinds = queries.map((query) => (query.sql.includes('moved AS (') ? 'commit' : 'begin'))
+        kinds = queries.map(({ sql: text }) => {
+          const kind = text.includes('moved AS (') ? 'commit' : 'begin'
+          return text.includes('device_usage') ? `${kind} of a device` : kind
+        })
         return queries
       },
     })
@@ -193,7 +207,16 @@ describe.skipIf(server === undefined)('the statements of uploads on PostgreSQL',
     )
   }
 
-  const TABLES = ['quotas', 'uploads', 'files', 'history', 'changes', 'webhook_queues', 'garbage']
+  const TABLES = [
+    'quotas',
+    'device_usage',
+    'uploads',
+    'files',
+    'history',
+    'changes',
+    'webhook_queues',
+    'garbage',
+  ]
 
   const rowsOf = async (side: Side): Promise<readonly string[]> => {
     const { userId } = side.account
@@ -225,11 +248,15 @@ describe.skipIf(server === undefined)('the statements of uploads on PostgreSQL',
         }
       }
       const history = fc.array(operation, { minLength: 15, maxLength: 40, size: 'max' })
-      await fc.assert(fc.asyncProperty(history, follow), { numRuns: 30 })
-      expect([...seen.keys()].toSorted()).toEqual(['begin 0', 'begin 1', 'commit 0', 'commit 1'])
-      expect(seen.get('commit 1')).toBeGreaterThan(60)
+      await fc.assert(fc.asyncProperty(history, follow), { numRuns: 45 })
+      const kinds = ['begin', 'begin of a device', 'commit', 'commit of a device']
+      expect([...seen.keys()].toSorted()).toEqual(
+        kinds.flatMap((kind) => [`${kind} 0`, `${kind} 1`]),
+      )
+      expect(seen.get('commit 1')).toBeGreaterThan(50)
+      expect(seen.get('commit of a device 1')).toBeGreaterThan(15)
     },
-    120_000,
+    180_000,
   )
 })
 
@@ -288,7 +315,10 @@ async function perform(side: Side, operation: Operation): Promise<unknown> {
   switch (operation.kind) {
     case 'put':
       await begin(operation.begin)
-      return await commit(operation.commit, operation.begin.name)
+      return await commit(
+        { ...operation.commit, deviceId: operation.begin.deviceId },
+        operation.begin.name,
+      )
     case 'begin':
       return await begin(operation)
     case 'commit':
@@ -311,6 +341,11 @@ async function perform(side: Side, operation: Operation): Promise<unknown> {
       const past = (await account.past())[operation.target]
       const { credential: by } = operation
       return past && (await account.restore(past.version, { overwrite: true, credential: by }))
+    }
+    case 'device': {
+      const grant = { ...grantOf(account.userId, 'front'), source: 'device', bytes: 0 }
+      await users.putGrant({ ...grant, share: operation.share })
+      return undefined
     }
     case 'status':
       return await users.setUserStatus(account.userId, operation.status)

@@ -111,8 +111,19 @@ describe('the audit log of the admin API', () => {
     ],
     [
       'device.put',
-      { method: 'PUT', path: '/devices/cam', body: { model: 'camera' } },
-      { device_id: 'cam', model: 'camera', bytes: 200, created: true },
+      {
+        method: 'PUT',
+        path: '/devices/cam',
+        body: { model: 'camera', label: 'Front door', share: 'own' },
+      },
+      {
+        device_id: 'cam',
+        model: 'camera',
+        bytes: 200,
+        label: 'Front door',
+        share: 'own',
+        created: true,
+      },
     ],
     ['device.remove', { method: 'DELETE', path: '/devices/cam' }, { device_id: 'cam' }],
     [

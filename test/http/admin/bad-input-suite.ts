@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectProblem, type OpenService } from '../fixture.ts'
+import { expectProblem, jsonOf, type OpenService } from '../fixture.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import { ADMIN_OPTIONS, allPages, type Call, call, expectFault, newUser, send } from './fixture.ts'
 
@@ -108,6 +108,39 @@ export function adminBadInputSuite(open: OpenService): void {
     const models = ['5', 'null', 'true', '["cam"]', '""', '"ä"', '"a\\u0000"', '"camera-3"']
     it.each([...models, `"${'m'.repeat(129)}"`])('a model cannot be %s', async (model) => {
       expectFault(await put('/devices/cam', `{"model":${model}}`), 'model')
+    })
+
+    const controls = ['"a\\n"', '"\\u007f"', '"\\ud800"']
+    const tooLong = [`"${'l'.repeat(201)}"`, `"${'🙂'.repeat(201)}"`]
+    it.each(['5', 'true', '["cam"]', ...controls, ...tooLong])(
+      'a label of a device cannot be %s',
+      async (label) => {
+        expectFault(await put('/devices/cam', `{"label":${label}}`), 'label')
+      },
+    )
+
+    it('a label may have 200 characters of any kind, of a device, a token or a link', async () => {
+      const label = '🙂'.repeat(200)
+      const body = JSON.stringify({ label })
+      expect((await put('/devices/cam', body)).status).toBe(201)
+      await call(service, { method: 'DELETE', path: `${path}/devices/cam` })
+      const issue = { method: 'POST', path: `${path}/access-tokens`, raw: body }
+      const issued = jsonOf(await call(service, issue))
+      expect(issued).toMatchObject({ label })
+      const cookie = `access_token=${String(issued['access_token'])}`
+      const link = { label, kind: 'download', prefix: 'a', password: label }
+      const made = await fetch(`${service.url}/users/me/links`, {
+        method: 'POST',
+        headers: { cookie, 'content-type': 'application/json' },
+        body: JSON.stringify(link),
+      })
+      expect(await made.json()).toMatchObject({ label })
+    })
+
+    it.each([...NO_BYTES, '"none"', '"All"', '""', '{}'])('a share cannot be %s', async (share) => {
+      const reply = await put('/devices/cam', `{"share":${share}}`)
+      expectFault(reply, 'share')
+      expect(jsonOf(reply)['detail']).toMatch(/^share .*(number of bytes|2\^53 - 1)/)
     })
 
     describe.each(['starts_at', 'ends_at'])('%s', (member) => {

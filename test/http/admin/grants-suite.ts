@@ -110,7 +110,8 @@ export function adminGrantsSuite(open: OpenService): void {
       it('join with 201, are there with 200 and their last terms, and count once', async () => {
         const joined = await put('/devices/cam-1', { model: 'camera' })
         expect(joined.status).toBe(201)
-        const cam = { device_id: 'cam-1', model: 'camera', bytes: 200, created_at: TIME }
+        const terms = { label: null, model: 'camera', bytes: 200, share: 'all' }
+        const cam = { device_id: 'cam-1', ...terms, created_at: TIME }
         expect(jsonOf(joined)).toEqual(cam)
         const replayed = await put('/devices/cam-1', { model: 'camera' })
         expect([replayed.status, jsonOf(replayed)]).toEqual([200, jsonOf(joined)])
@@ -120,6 +121,29 @@ export function adminGrantsSuite(open: OpenService): void {
         expect(await capacity()).toMatchObject({ capacity: 1007 })
         const { devices } = await make({ method: 'GET', path: '/devices', status: 200 })
         expect(devices).toEqual([{ ...cam, bytes: 7 }])
+      })
+
+      it.each(['all', 'own', 0, MAX_BYTES])('have a label and the share %s', async (share) => {
+        const terms = { label: 'Front door ☎', share }
+        const joined = await put('/devices/cam', terms)
+        expect(jsonOf(joined)).toMatchObject(terms)
+        const { devices } = await make({ method: 'GET', path: '/devices', status: 200 })
+        expect(devices).toEqual([jsonOf(joined)])
+        expect(jsonOf(await put('/devices/cam', { label: null }))).toMatchObject({
+          label: null,
+          share: 'all',
+        })
+        const { grants } = await make({ method: 'GET', path: '/grants', status: 200 })
+        expect(grants).toEqual([
+          {
+            source: 'device',
+            reference: 'cam',
+            bytes: 100,
+            starts_at: null,
+            ends_at: null,
+            created_at: TIME,
+          },
+        ])
       })
 
       it('join at once many times and are made once', async () => {
@@ -238,6 +262,19 @@ export function adminGrantsSuite(open: OpenService): void {
               bytes: 50,
               starts_at: '2026-01-01T00:00:00.000Z',
               ends_at: null,
+            },
+          ],
+          devices: [
+            {
+              device_id: 'cam',
+              label: null,
+              model: 'camera',
+              bytes: 200,
+              share: 'all',
+              used: 0,
+              reserved: 0,
+              file_count: 0,
+              newest_at: null,
             },
           ],
         })

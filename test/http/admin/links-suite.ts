@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createLink, type Made, visit } from '../links/link-requests.ts'
-import { expectProblem, MIB, type OpenService, secretOf } from '../fixture.ts'
+import { expectProblem, jsonOf, MIB, type OpenService, secretOf } from '../fixture.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { ADMIN_OPTIONS, allPages, call, done } from './fixture.ts'
 
@@ -29,6 +29,25 @@ export function adminLinksSuite(open: OpenService): void {
       const listed = await allPages(service, { path, member: 'links', limit: 2 })
       expect(listed).toEqual(made.map(({ url: _url, secret: _secret, ...link }) => link))
       expect(listed[0]).toMatchObject({ kind: 'drop', prefix: 'a-', has_password: true })
+    })
+
+    it('are changed, those of this user alone', async () => {
+      const { url: _url, secret, ...link } = await make('a-')
+      const change = (body: object, at = path) =>
+        call(service, { method: 'PATCH', path: `${at}/${link.link_id}`, body })
+      const { userId } = await service.createUser(MIB)
+      const elsewhere = await change({ label: 'new' }, `/${userId}/links`)
+      expectProblem(elsewhere, { status: 404, code: 'not_found' })
+      expectProblem(await change({ more: 1 }), { status: 400, code: 'invalid_parameter' })
+      const changed = await change({ label: 'new', password: null, max_files: 5 })
+      expect(jsonOf(changed)).toEqual({
+        ...link,
+        label: 'new',
+        has_password: false,
+        max_files: 5,
+        files_left: 5,
+      })
+      expect(await (await visit(service, { secret })).json()).toMatchObject({ label: 'new' })
     })
 
     it('are revoked, those of this user alone', async () => {

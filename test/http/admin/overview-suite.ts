@@ -36,9 +36,11 @@ export function adminOverviewSuite(open: OpenService): void {
       await upload(service, { user: small, name: 'a', content: 'x'.repeat(900) })
       await service.users.setUserStatus(small.userId, 'suspended')
       const users = await Promise.all(
-        [big, small].map(({ userId }) =>
-          done(service, { method: 'GET', path: `/${userId}`, status: 200 }),
-        ),
+        [big, small].map(async ({ userId }) => {
+          const shown = await done(service, { method: 'GET', path: `/${userId}`, status: 200 })
+          const { devices: _, ...figures } = shown
+          return figures
+        }),
       )
       expect(await overview()).toMatchObject({
         users: { active: 1, suspended: 1, deleted: 0 },

@@ -130,7 +130,7 @@ export function batchSuite(open: OpenService): void {
       const problem = await refused([restore, { op: 'update', name: 'small', keep: true }], {
         status: 403,
         code: 'capacity_exceeded',
-        more: ['capacity', 'used', 'reserved', 'requested', 'available'],
+        more: ['limit', 'capacity', 'used', 'reserved', 'requested', 'available'],
       })
       expect(problem).toMatchObject({ operation: 0, requested: MIB, used: 1000 })
       const { capacity } = await done([restore, { op: 'delete', name: 'small' }])

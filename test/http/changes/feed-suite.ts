@@ -59,7 +59,9 @@ export function feedSuite(open: OpenService): void {
       await remove(service, { user, name: 'b' })
       const { changes, next_cursor: next, has_more: more } = await pageAt({ cursor: start })
       const [{ sequence } = {}] = changes
-      const told = ({ version, size, sha256 }: typeof first) => ({ version, size, sha256 })
+      const told = ({ version, size, sha256 }: typeof first) => {
+        return { version, size, sha256, device_id: null }
+      }
       const stamp = (index: number) => ({
         sequence: Number(sequence) + index,
         at: expect.stringMatching(/^20\d\d-.*Z$/) as string,

@@ -1,7 +1,9 @@
 import { describe } from 'vitest'
 import { openEmbedded, openEmbeddedTwins } from '../../support/service/embedded-service.ts'
+import { dropLimitsSuite } from '../links/drop-limits-suite.ts'
 import { dropsSuite } from '../links/drops-suite.ts'
 import { linkArchiveSuite } from '../links/link-archive-suite.ts'
+import { linkChangesSuite } from '../links/link-changes-suite.ts'
 import { linkRacesSuite } from '../links/link-races-suite.ts'
 import { linksSuite } from '../links/links-suite.ts'
 import { linkUsesSuite } from '../links/link-uses-suite.ts'
@@ -12,4 +14,6 @@ describe('the service on SQLite and local files', () => {
   linkArchiveSuite(openEmbedded)
   dropsSuite(openEmbedded)
   linkRacesSuite(openEmbeddedTwins)
+  linkChangesSuite(openEmbeddedTwins)
+  dropLimitsSuite(openEmbeddedTwins)
 })

@@ -216,6 +216,7 @@ const file: FileVersion = {
   sha256: '0'.repeat(64),
   crc32: 0,
   visibility: 'private',
+  deviceId: null,
   createdAt: UPDATED_AT,
   updatedAt: UPDATED_AT,
   mediaType: null,

@@ -73,8 +73,8 @@ export function historySuite(open: OpenService): void {
       await remove(service, { user, name: 'a' })
       const versions = await past()
       const times = { created_at: TIME, ended_at: TIME, expires_at: TIME }
-      const described = { media_type: 'application/octet-stream', metadata: {} }
-      const common = { name: 'a', visibility: 'private', ...described, ...times }
+      const content = { device_id: null, media_type: 'application/octet-stream', metadata: {} }
+      const common = { name: 'a', visibility: 'private', ...content, ...times }
       const digest = (text: string) => createHash('sha256').update(text).digest('hex')
       expect(versions).toEqual([
         {

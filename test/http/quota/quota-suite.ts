@@ -107,6 +107,7 @@ export function quotaSuite(open: OpenService): void {
       const { user } = await place()
       const reply = await upload(service, { user, name: 'b', content: randomBytes(40_001) })
       expect(expectProblem(reply, FULL)).toMatchObject({
+        limit: 'account',
         capacity: 100_000,
         used: 60_000,
         reserved: 0,

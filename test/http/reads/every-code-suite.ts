@@ -154,7 +154,7 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
       return download(service, { user, path: '/users/me/archive' })
     },
   ],
-  link_limit_exceeded: [
+  link_count_exceeded: [
     403,
     async ({ service, user }) => {
       const add = () => createLink(service, user, { kind: 'download', prefix: '' })
@@ -162,6 +162,14 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
         await Promise.all(Array.from({ length: 50 }, add))
       }
       return add()
+    },
+  ],
+  link_limit_exceeded: [
+    403,
+    async ({ service, user }) => {
+      const link = await createLink(service, user, { kind: 'drop', prefix: '', max_bytes: 1 })
+      const { secret } = jsonOf(link) as { readonly secret: string }
+      return ask(service, { method: 'PUT', path: `/links/${secret}/f`, body: 'two' })
     },
   ],
   link_password_invalid: [

@@ -130,7 +130,7 @@ export function narrowSuite(open: OpenService): void {
           max_access_tokens: 250,
         })
         expect(await refusal(token, link)).toMatchObject({
-          code: 'link_limit_exceeded',
+          code: 'link_count_exceeded',
           max_links: 250,
         })
       }

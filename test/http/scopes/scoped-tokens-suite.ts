@@ -8,6 +8,7 @@ import { MIB, type OpenService, secretOf, upload } from '../fixture.ts'
 import { forEachConcurrent } from '../../../src/core/async/for-each-concurrent.ts'
 import { MAX_SCANNED_FILES } from '../../../src/core/files/listing.ts'
 import { base64, TUS } from '../resumable/tus-requests.ts'
+import { createLink, visit } from '../links/link-requests.ts'
 import {
   creation,
   firstAppend,
@@ -30,7 +31,41 @@ interface Made {
   readonly scope: object | null
 }
 
+interface Listed extends Made {
+  readonly parent_id: string | null
+}
+
 export function scopedTokensSuite(open: OpenService): void {
+  it('a token that a user makes lives no longer than the operator permits', async () => {
+    const service = await open({ maxTokenLifeMs: 60_000, adminToken: ADMIN_TOKEN })
+    const user = await service.createUser(MIB)
+    const full = secretOf(user)
+    const scoped = await issue(service, user, { actions: ['read', 'share'] })
+    const ask = (token: string, terms: object) => send(service, { ...asked(TOKENS, terms), token })
+    const lifeOf = async (token: string, terms: object = {}) => {
+      const made = (await (await ask(token, terms)).json()) as Made & { created_at: string }
+      return Date.parse(made.expires_at ?? '') - Date.parse(made.created_at)
+    }
+    for (const token of [full, scoped]) {
+      expect(await lifeOf(token)).toBe(60_000)
+      expect(await lifeOf(token, { expires_in: 60 })).toBe(60_000)
+      expect(await lifeOf(token, { expires_in: 5 })).toBe(5_000)
+      expect(await problemOf(await ask(token, { expires_in: 61 }))).toMatchObject({
+        status: 400,
+        code: 'invalid_parameter',
+        parameter: 'expires_in',
+      })
+    }
+    const { access_token } = (await (await ask(full, { expires_in: 5 })).json()) as Made
+    expect(await lifeOf(access_token, { expires_in: 60 })).toBe(60_000)
+    const issued = await fetch(
+      `http://127.0.0.1:${service.adminPort}/admin/users/${user.userId}/access-tokens`,
+      { method: 'POST', headers: { Authorization: `Bearer ${ADMIN_TOKEN}` } },
+    )
+    expect(await issued.json()).toMatchObject({ expires_at: null })
+    await service.stop()
+  })
+
   describe('a token with a scope', () => {
     let service: TestService
     let user: TestUser
@@ -51,12 +86,7 @@ export function scopedTokensSuite(open: OpenService): void {
     })
     const refusal = async (token: string, sent: Sent) =>
       await problemOf(await send(service, { ...sent, token }))
-    const post = (path: string, body: object): Sent => ({
-      method: 'POST',
-      path,
-      headers: JSON_TYPE,
-      body: JSON.stringify(body),
-    })
+    const post = asked
     const make = async (token: string, terms: object = {}): Promise<Made> => {
       const response = await send(service, { ...post(TOKENS, terms), token })
       expect(response.status).toBe(201)
@@ -171,6 +201,38 @@ export function scopedTokensSuite(open: OpenService): void {
         [],
       ])('a token is made with scopes that are understood, not with %j', async (scope) => {
         expect(await refusal(full, post(TOKENS, { scope }))).toMatchObject({ status: 400 })
+      })
+
+      it('a token outlives its maker, if that has no scope, and is revoked with it', async () => {
+        const short = await make(full, { expires_in: 1 })
+        const lasting = await make(short.access_token)
+        const scope = { actions: ['create', 'share'], prefix: 'in-' }
+        const camera = await make(short.access_token, { scope, expires_in: 3600 })
+        expect(lasting).toMatchObject({ scope: null, expires_at: null })
+        const { secret } = await createLink(service, {
+          token: short.access_token,
+          kind: 'drop',
+          prefix: '',
+          expires_in: 3600,
+        })
+        const refused = () => refusal(short.access_token, post(TOKENS, {}))
+        await expect.poll(refused, { timeout: 5_000 }).toMatchObject({
+          code: 'access_token_invalid',
+        })
+        await expectOk(camera.access_token, put('in-a'))
+        expect((await visit(service, { secret })).status).toBe(200)
+        const { access_tokens: all } = await read(full, TOKENS)
+        const parents = new Map((all as readonly Listed[]).map((t) => [t.token_id, t.parent_id]))
+        for (const { token_id } of [lasting, camera])
+          expect(parents.get(token_id)).toBe(short.token_id)
+        expect([...parents.values()]).toContain(null)
+        await expectOk(full, { method: 'DELETE', path: `${TOKENS}/${short.token_id}` })
+        for (const { access_token } of [lasting, camera]) {
+          expect(await refusal(access_token, put('in-b'))).toMatchObject({
+            code: 'access_token_invalid',
+          })
+        }
+        expect((await visit(service, { secret })).status).toBe(404)
       })
 
       it('a token ends with its maker, and so do those that it has made', async () => {
@@ -526,6 +588,10 @@ export function scopedTokensSuite(open: OpenService): void {
       expect(await evicting(purging)).toBeUndefined()
     })
   })
+}
+
+function asked(path: string, body: object): Sent {
+  return { method: 'POST', path, headers: JSON_TYPE, body: JSON.stringify(body) }
 }
 
 function deviceOf({ userId }: TestUser, deviceId: string) {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Action, ACTIONS } from '../../../src/core/auth/scope.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { MIB, type OpenService, secretOf, upload } from '../fixture.ts'
+import { grantOf } from '../../core/ledger/fixture.ts'
 import { base64 } from '../resumable/tus-requests.ts'
 import { creation, firstAppend, issue, problemOf, send, type Sent } from './scoped-requests.ts'
 
@@ -131,6 +132,30 @@ export function unreadSuite(open: OpenService): void {
       expect(await answer(await allowed(...unread), put('n'))).not.toHaveProperty('capacity')
       const told = await send(service, { ...put('large'), token: reading })
       expect(await told.json()).toMatchObject({ capacity: { used: CONTENT.length + 6 } })
+    })
+
+    it('is refused with the figures of the share of its own device, and of no other', async () => {
+      const { userId } = user
+      const own = { ...grantOf(userId, 'camera'), source: 'device', bytes: 0, share: 1000 }
+      await service.users.putGrant(own)
+      const token = await issue(service, user, { actions: ['create'], device_id: 'camera' })
+      await answer(token, put('small'))
+      const large = { ...put('large'), body: 'x'.repeat(1000) }
+      expect(await refusal(token, large)).toMatchObject({
+        status: 403,
+        code: 'capacity_exceeded',
+        limit: 'device',
+        device_id: 'camera',
+        capacity: 1000,
+        used: 3,
+        reserved: 0,
+        requested: 1000,
+        available: 997,
+      })
+      await service.users.putGrant({ ...own, share: 'all' })
+      const beyond = await refusal(token, { ...put('large'), body: 'x'.repeat(2 * MIB) })
+      expect(beyond).toMatchObject({ code: 'capacity_exceeded', limit: 'account' })
+      expect(beyond).not.toHaveProperty('used')
     })
 
     it('is told nothing of an upload that others have finished', async () => {

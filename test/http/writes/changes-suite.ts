@@ -24,6 +24,7 @@ import {
 const NOT_FOUND = { status: 404, code: 'not_found' } as const
 const MALFORMED = { status: 400, code: 'format_error' } as const
 const INVALID = { status: 400, code: 'invalid_parameter' } as const
+const FEED = '/users/me/changes'
 const INVALID_NAME = { status: 400, code: 'invalid_file_name' } as const
 
 /** What `PATCH` does: another name, another visibility, the same bytes. */
@@ -57,6 +58,39 @@ export function changesSuite(open: OpenService): void {
       expect(found.headers['etag']).not.toBe(etag)
       expect(found.body.equals(content)).toBe(true)
       await expectOnlyObjectsOf(service, { user, names: ['new name'] })
+    })
+
+    it('a change of who reads a file moves no time of it', async () => {
+      const { user } = placed
+      await upload(service, { user, name: 'later' })
+      const before = await download(service, { user })
+      const { next_cursor: cursor } = jsonOf(await ask(service, { user, path: FEED }))
+      const { updated_at: moved } = jsonOf(
+        await change(service, { user, body: { visibility: 'users' } }),
+      )
+      const operations = [{ op: 'update', name: 'file.bin', visibility: 'public', keep: false }]
+      await ask(service, {
+        user,
+        method: 'POST',
+        path: '/users/me/batch',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ operations }),
+      })
+      const listing = await ask(service, { user, path: '/users/me/repo?order=updated_at' })
+      const { files } = jsonOf(listing) as { files: { name: string; updated_at: string }[] }
+      expect(files.map(({ name }) => name)).toEqual(['file.bin', 'later'])
+      expect(files[0]).toMatchObject({ updated_at: moved, visibility: 'public' })
+      const after = await download(service, { user })
+      for (const header of ['etag', 'last-modified'])
+        expect(after.headers[header]).toBe(before.headers[header])
+      const path = `${FEED}?cursor=${String(cursor)}`
+      const { changes } = jsonOf(await ask(service, { user, path })) as {
+        changes: { type: string; at: string }[]
+      }
+      expect(changes.map(({ type }) => type)).toEqual(Array(2).fill('file.updated'))
+      for (const { at } of changes) expect(at > (files[1]?.updated_at ?? '')).toBe(true)
+      const { updated_at } = jsonOf(await change(service, { user, body: { metadata: { a: 'b' } } }))
+      expect(String(updated_at) > (changes.at(-1)?.at ?? '')).toBe(true)
     })
 
     it('a change of the visibility opens and closes a file to others', async () => {

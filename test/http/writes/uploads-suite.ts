@@ -70,6 +70,7 @@ export function uploadsSuite(open: OpenService): void {
         updated_at: body['created_at'],
         expires_at: null,
         keep: false,
+        device_id: null,
         media_type: 'text/plain',
         metadata: {},
         capacity: { capacity: 64 * MIB, used: 5, reserved: 0, available: 64 * MIB - 5 },

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { mapMembers, sortMembers } from './members.ts'
 import type { Json } from '../../../src/http/openapi/operation.ts'
-import { STRINGS } from '../../../src/http/openapi/reply-schemas.ts'
+import { ANY_OF, STRINGS } from '../../../src/http/openapi/reply-schemas.ts'
 
 const OBJECT_OF_STRINGS = { type: 'object', additionalProperties: { type: 'string' } }
 
@@ -17,8 +17,15 @@ export class Components {
   schema(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map((entry) => this.schema(entry))
     if (typeof schema !== 'object' || schema === null) return schema
-    const { title, examples: _examples, [STRINGS]: isStrings, ...members } = schema as Json
-    const typed = isStrings === true ? { ...OBJECT_OF_STRINGS, ...members } : members
+    const {
+      title,
+      examples: _examples,
+      [STRINGS]: isStrings,
+      [ANY_OF]: anyOf,
+      ...members
+    } = schema as Json
+    const strings = isStrings === true ? OBJECT_OF_STRINGS : {}
+    const typed = { ...strings, ...(anyOf === undefined ? {} : { anyOf }), ...members }
     const plain = mapMembers(typed, (member) => this.schema(member))
     if (typeof title !== 'string') return plain
     const { type } = plain

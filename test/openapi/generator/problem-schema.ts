@@ -19,6 +19,13 @@ const FACTS = {
     type: 'string',
     description: 'SHA-256 of the received file, in lower-case hexadecimal.',
   },
+  limit: {
+    type: 'string',
+    enum: ['account', 'device'],
+    description:
+      'What is full: the account, or the share of the device `device_id`, whose figures then follow.',
+  },
+  device_id: { type: 'string', description: 'The device whose share is full.' },
   capacity: bytes('Capacity of the repository, in bytes.'),
   used: bytes('Bytes used by files.'),
   reserved: bytes('Bytes reserved by uploads in progress.'),

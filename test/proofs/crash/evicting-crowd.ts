@@ -251,7 +251,7 @@ export class Crowd {
   async #kill(runMs: number): Promise<void> {
     const random = createRandom(10)
     const end = performance.now() + runMs
-    const last = end + 120_000
+    const last = end + 600_000
     while (performance.now() < (this.evicted > LEAST_EVICTED ? end : last)) {
       await delay(1_500 + random.below(2_000))
       const instance = this.#instances[random.below(this.#instances.length)] as Instance

@@ -2,8 +2,8 @@
 import { describe, expect, inject, it } from 'vitest'
 import { forTest } from '../../support/for-test.ts'
 import { Crowd, LEAST_EVICTED, MOST_KEPT } from './evicting-crowd.ts'
-import { Instance } from './instances.ts'
-import { openWorld, type Places, type World } from './world.ts'
+import { startInstances } from './instances.ts'
+import { openWorld, type Places } from './world.ts'
 
 const minio = inject('minio')
 const postgres = inject('postgres')
@@ -21,7 +21,8 @@ describe.each(PLACES)('writers that evict, on $on', ({ instances, places }) => {
     'never exceed the capacity, and lose only the oldest files that nobody keeps',
     async () => {
       const world = forTest().use(await openWorld({ ...places, hasWebhooks: false }))
-      const crowd = new Crowd(world, await startInstances(world, instances))
+      const opened = forTest()
+      const crowd = new Crowd(world, await startInstances(world, { count: instances, opened }))
       await crowd.work(RUN_MS)
       await crowd.settle()
       console.info(crowd.summary())
@@ -33,15 +34,3 @@ describe.each(PLACES)('writers that evict, on $on', ({ instances, places }) => {
     RUN_MS + 600_000,
   )
 })
-
-async function startInstances(world: World, count: number): Promise<readonly Instance[]> {
-  const onDeath = (reason: string) => {
-    throw new Error(`An instance died of itself: ${reason}`)
-  }
-  const starts = Array.from({ length: count }, async () => {
-    const instance = await Instance.start(world, onDeath)
-    forTest().defer(async () => void (await instance.stop()))
-    return instance
-  })
-  return await Promise.all(starts)
-}

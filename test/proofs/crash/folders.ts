@@ -110,6 +110,9 @@ export class Folders {
     if (!isStatus(outcome, 200) || outcome.body === undefined) return
     const { files } = json(outcome) as { readonly files: readonly Listed[] }
     const found = new Map(files.map(({ name, sha256 }) => [name, sha256]))
+    const known = new Set(ownNames(folder))
+    for (const name of found.keys())
+      if (!known.has(name)) tally.report('other', `No write is to ${fileOf(user, name)}`)
     const is = (side: 'before' | 'after'): boolean =>
       expected.every((each) => each[side].has(found.get(each.name) ?? ABSENT))
     tally.checkedReads += 1

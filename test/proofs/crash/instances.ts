@@ -131,6 +131,26 @@ export class Instance {
   }
 }
 
+export type Instances = readonly [Instance, ...Instance[]]
+
+/** So many, which end with `opened`. One that dies by itself ends the process, or fails the test. */
+export async function startInstances(
+  world: World,
+  { count, opened }: { readonly count: number; readonly opened: AsyncDisposableStack },
+): Promise<Instances> {
+  const onDeath = (reason: string): never => {
+    throw new Error(`An instance died of itself: ${reason}`)
+  }
+  const starts = Array.from({ length: count }, async () => {
+    const instance = await Instance.start(world, onDeath)
+    opened.defer(async () => void (await instance.stop()))
+    return instance
+  })
+  const [first, ...others] = await Promise.all(starts)
+  if (first === undefined) throw new TypeError('A run has an instance')
+  return [first, ...others]
+}
+
 /** Several times what it needs, and soon full. */
 const HEAP_LIMIT = '--max-old-space-size=128'
 

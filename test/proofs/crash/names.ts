@@ -10,18 +10,21 @@ const IN_FOLDERS = ['', 'a/b', `uploads/${'\u00fc'.repeat(100)} 100%?#+`] as con
 
 /** One of the files of a worker, or now and then one that all write to. */
 export function pickName(folder: string, random: Random): string {
-  return random.chance(0.3) ? random.pick(HOT_NAMES) : random.pick(ownNames(folder))
+  return pickAmong(ownNames(folder), random)
 }
 
-/** As `pickName`, but one that may have content. */
+/** As `pickName`, but one that may have content: markers of folders may not. */
 export function pickFileName(folder: string, random: Random): string {
-  const name = pickName(folder, random)
-  return isMarker(name) ? `${name}a` : name
+  return pickAmong(ownFileNames(folder), random)
+}
+
+function pickAmong(own: readonly [string, ...string[]], random: Random): string {
+  return random.chance(0.3) ? random.pick(HOT_NAMES) : random.pick(own)
 }
 
 /** Two files of a worker. */
 export function pickPair(folder: string, random: Random): readonly [string, string] {
-  const names = ownNames(folder).filter((name) => !isMarker(name))
+  const names = ownFileNames(folder)
   const at = random.below(names.length)
   return [names[at] ?? '', names[(at + 1) % names.length] ?? '']
 }
@@ -36,6 +39,10 @@ export function pickFolders(folder: string, random: Random): readonly [string, s
 /** All names of a worker. */
 export function ownNames(folder: string): readonly [string, ...string[]] {
   return FOLDERS.flatMap((each) => namesIn(`${folder}${each}`)) as [string, ...string[]]
+}
+
+function ownFileNames(folder: string): readonly [string, ...string[]] {
+  return ownNames(folder).filter((name) => !isMarker(name)) as [string, ...string[]]
 }
 
 /** All that a folder may have. */

@@ -62,7 +62,7 @@ it('a crash run reports each fault that is planted behind the back of the servic
   const others = tally.violations.filter(({ text }) => !touched.some((part) => text.includes(part)))
   // A missing object is an error of the service's own to whoever reads it.
   expect(others.filter(({ text }) => !text.startsWith('50'))).toEqual([])
-}, 120_000)
+})
 
 async function plantAll({ database, environment }: World): Promise<Planted> {
   const { kysely } = database

@@ -58,7 +58,7 @@ describe.skipIf(missing)('a rolling restart of two instances under load', () => 
       `${ROUNDS} rounds, ${clients.requests} requests through nginx, none failed; ` +
         `${unaccepted} connections came in the moment of a close`,
     )
-  }, 600_000)
+  })
 })
 
 function fail(): never {

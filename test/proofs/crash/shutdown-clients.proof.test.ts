@@ -33,7 +33,6 @@ describe('SIGTERM under 64 clients without a balancer, who write until nobody li
       const lost = rounds.flatMap((round) => round.lost)
       expect(lost.slice(ROUNDS)).toEqual([])
     },
-    300_000,
   )
 })
 

@@ -53,7 +53,7 @@ describe('SIGTERM of the program on SQLite and local files', () => {
       signal: AbortSignal.timeout(30_000),
     })
     expect(findings).toEqual([])
-  }, 120_000)
+  })
 })
 
 interface Client {

@@ -39,6 +39,8 @@ export interface Places {
   readonly retentionMs?: number | undefined
   /** `false` where changes are more than a receiver gets in time. */
   readonly hasWebhooks?: boolean
+  /** Of the instances, beside those that all worlds have. */
+  readonly settings?: Readonly<Record<string, string>>
 }
 
 export interface WorldUser {
@@ -86,7 +88,7 @@ export async function openWorld(places: Places): Promise<World> {
   }
   const database = await databaseSettings(postgres, opened)
   const objects = objectSettings(s3, opened)
-  const environment = { ...base, ...database, ...objects.environment }
+  const environment = { ...base, ...database, ...objects.environment, ...places.settings }
   const config = readConfig(environment)
   const service = await openService(config, times)
   opened.defer(() => service.close())

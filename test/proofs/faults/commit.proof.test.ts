@@ -46,7 +46,6 @@ describe.skipIf(missing)('F04 the connection is lost in the commit of an overwri
       await expectSettled(faulty, { user, names: ['file.bin'] })
       expect(await usageOf(sound, user)).toMatchObject({ used: files[content].length })
     },
-    300_000,
   )
 })
 

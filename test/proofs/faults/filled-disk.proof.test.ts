@@ -198,7 +198,7 @@ describe.skipIf(skipped)('a disk that each kind of write has filled', { timeout:
         else if (code === 'insufficient_storage') isFull = true
         else if (code === 'too_many_requests') await delay(20)
         // There are at most so many links and tokens.
-        else if (code?.endsWith('_limit_exceeded')) {
+        else if (code === 'link_count_exceeded' || code === 'access_token_limit_exceeded') {
           isFull = (await codeOf(await ask(account, requestOf('metadata', at)))) !== undefined
         } else throw new Error(`It is refused with ${code}`)
       }

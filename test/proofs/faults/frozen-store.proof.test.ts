@@ -43,7 +43,6 @@ describe.skipIf(missing)('E04 an object store that never answers', () => {
       expect((await download(sound, what)).body.equals(kept)).toBe(true)
       await expectSettled(faulty, { user, names: ['kept'] })
     },
-    300_000,
   )
 })
 

@@ -19,7 +19,7 @@ import { type Piece, rawRequest } from '../../support/http/raw-http.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 
 /** Long enough for every deadline of a request, one after the other, on a busy machine. */
-const REQUEST_TIMEOUT_MS = 45_000
+const REQUEST_TIMEOUT_MS = 180_000
 
 /** Within that the service works again by itself, on a busy machine. */
 const HEALING_MS = 20_000

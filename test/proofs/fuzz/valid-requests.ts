@@ -157,12 +157,29 @@ function otherRequest(subject: Subject, random: Random): Buffer {
     () => message({ line: `DELETE /users/me/links/${random.pick(['a', '%00'])}`, headers: own }),
     () =>
       message({
+        line: `PATCH /users/me/links/${random.pick(['a', '%00'])}`,
+        headers: json,
+        body: Buffer.from(
+          random.pick([
+            '{"label":"b","expires_at":"2030-01-01T00:00:00Z","max_uses":2,"password":"right"}',
+            '{"expires_at":null,"max_uses":null,"password":null,"max_bytes":null,"max_files":null}',
+            '{"max_bytes":1000,"max_files":0}',
+            '{}',
+          ]),
+        ),
+      }),
+    () =>
+      message({ line: `POST /users/me/links/${random.pick(['a', '%00'])}/secret`, headers: own }),
+    () =>
+      message({
         line: 'POST /users/me/links',
         headers: json,
         body: Buffer.from(
           random.pick([
             '{"kind":"download","prefix":"k","expires_in":1}',
             '{"kind":"drop","prefix":"","max_uses":0}',
+            '{"kind":"drop","prefix":"d/","expires_in":1,"max_bytes":1000,"max_files":2}',
+            '{"kind":"download","prefix":"k","max_bytes":1000}',
             '{"kind":"drop"}',
           ]),
         ),
@@ -213,6 +230,8 @@ const LISTINGS = [
   '?prefix=k&order=-size&limit=3',
   '?prefix=kept/&delimiter=/&limit=3',
   '?prefix=f-1%2F&delimiter=%2F',
+  '?device_id=d1&order=-updated_at&limit=3',
+  '?device_id=%00',
 ] as const
 
 const BATCHES = [
@@ -249,7 +268,14 @@ function adminRequest({ adminToken }: Subject, random: Random): Buffer {
       message({
         line: `PUT ${user}/devices/d1`,
         headers: json,
-        body: Buffer.from('{"model":"m","bytes":1000}'),
+        body: Buffer.from(
+          random.pick([
+            '{"model":"m","bytes":1000}',
+            '{"label":"Gate \u00fc","share":"own","bytes":1000}',
+            '{"label":null,"share":1000}',
+            '{"share":"most"}',
+          ]),
+        ),
       }),
     () => message({ line: `DELETE ${user}/files/${random.pick(['a', '%00'])}`, headers }),
     () =>

@@ -1,3 +1,3 @@
 import { exhaustiveSuite } from './exhaustive-suite.ts'
 
-exhaustiveSuite({ oneIn: 1, oneResumableIn: 1 })
+exhaustiveSuite({ oneIn: 2, oneResumableIn: 2, first: 0 })

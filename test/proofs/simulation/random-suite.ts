@@ -26,10 +26,12 @@ export function randomSuite({ replays, runs }: RandomSuite): void {
       }
     })
 
-    it('E14 G06 G07 R06 R07 R08 R20 R21 R29 finds no plan that breaks an invariant', async () => {
+    it('E14 G06 G07 R06 R07 R08 R20 R21 R29 finds no plan that breaks an invariant', async ({
+      signal,
+    }) => {
       await using stage = await openStage()
       const firstSeed = Math.floor(Math.random() * 2 ** 30)
-      const goesOn = (count: number): boolean => count < runs
+      const goesOn = (count: number): boolean => count < runs && !signal.aborted
       const { found } = await search({ stage, firstSeed, goesOn })
       console.log(`${runs} random plans from seed ${firstSeed}`)
       expect(found === undefined ? 'no violation' : describeFinding(found)).toBe('no violation')

@@ -3,7 +3,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Seconds that the files above a hundred took on two cores, in November 2026. */
 const SLOW_FILES: Readonly<Record<string, number>> = {
-  'test/proofs/simulation/exhaustive.proof.test.ts': 565,
+  'test/proofs/simulation/exhaustive.proof.test.ts': 290,
+  'test/proofs/simulation/exhaustive-rest.proof.test.ts': 290,
   'test/proofs/faults/clock.proof.test.ts': 390,
   'test/compose/compose.proof.test.ts': 310,
   'test/proofs/crash/resumable/kills.proof.test.ts': 260,

@@ -48,6 +48,9 @@ type Limits = Pick<
   | 'webhooks'
   | 'historyLifetimeMs'
   | 'maxLinkLifeMs'
+  | 'maxTokenLifeMs'
+  | 'dropMaxBytes'
+  | 'dropMaxFiles'
 >
 
 export interface TestServiceOptions
@@ -62,6 +65,7 @@ export interface TestServiceOptions
       | 'space'
       | 'ledgerSpace'
       | 'maxArchivedFiles'
+      | 'passwordClock'
     >,
     NonNullable<ListenersOptions['timeouts']> {
   /** How often an address may be wrong about tokens, and what then; as often as it likes when left out. */

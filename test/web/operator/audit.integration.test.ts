@@ -32,7 +32,7 @@ describeInBrowser('the audit trail, as the operator sees it', (browser) => {
       .toEqual([
         'Operator signed in, 127.0.0.1',
         'Access token issued, bob, its id, a\ufffdb, 127.0.0.1',
-        'Device added or changed, alice, Front.door, camera, 2 KiB, 127.0.0.1',
+        'Device added or changed, alice, Front.door, camera, 2 KiB, share: the whole account, 127.0.0.1',
         'User created, bob, 127.0.0.1',
         'User created, alice, 127.0.0.1',
       ])

@@ -177,6 +177,39 @@ describeInBrowser('the operator', (browser) => {
     expect(await listOf('devices')).not.toContain('camera-17')
   })
 
+  it('names a device, and changes what it may store', async () => {
+    const camera = {
+      method: 'PUT',
+      path: `/${user.userId}/devices/camera-17`,
+      status: 201,
+    } as const
+    await done(service, camera)
+    const page = await openUser()
+    const change = page.getByRole('button', { name: 'Change camera-17' })
+    await change.click()
+    await page.getByLabel('Name (optional)').fill('Front door')
+    await page.getByLabel('It may store').selectOption('fixed')
+    await page.getByLabel('Size', { exact: true }).fill('2')
+    await confirm(page, 'Save')
+    await page.getByText('0 bytes of 2 GiB used').waitFor()
+    expect(await listOf('devices')).toContain('"share":2147483648')
+    await change.click()
+    expect(await page.getByLabel('Size', { exact: true }).inputValue()).toBe('2')
+    await page.getByLabel('It may store').selectOption('own')
+    await confirm(page, 'Save')
+    await expect.poll(() => listOf('devices')).toContain('"share":"own"')
+    expect(await listOf('devices')).toContain('"label":"Front door"')
+  })
+
+  it('finds users by the beginning of their id, in the order of people', async () => {
+    for (const id of ['sort-10', 'sort-2', 'Sort-1', 'sort-B', 'sort-a'])
+      await done(service, { method: 'PUT', path: `/${id}`, status: 201 })
+    const page = await open()
+    await page.getByRole('searchbox').fill('sort-')
+    const shown = () => page.getByRole('rowheader').allTextContents()
+    await expect.poll(shown).toEqual(['sort-2', 'sort-10', 'sort-a', 'sort-B'])
+  })
+
   it('says what of a form the service does not take', async () => {
     const page = await openUser()
     await page.getByRole('button', { name: 'Grant capacity' }).click()
@@ -192,7 +225,7 @@ describeInBrowser('the operator', (browser) => {
     const page = await openUser()
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByRole('button', { name: 'Issue a token' }).click()
-    await page.getByLabel('Label').fill('phone')
+    await page.getByLabel('Name', { exact: true }).fill('phone')
     await page.getByRole('radio', { name: '1 day' }).check()
     await confirm(page, 'Issue')
     await page.getByRole('button', { name: 'Copy token' }).click()
@@ -241,7 +274,7 @@ describeInBrowser('the operator', (browser) => {
       await route.fulfill({ response })
     })
     await page.getByRole('button', { name: 'Issue a token' }).click()
-    await page.getByLabel('Label').fill('phone')
+    await page.getByLabel('Name', { exact: true }).fill('phone')
     await confirm(page, 'Issue')
     const secret = await page.getByRole('textbox', { name: 'Access token' }).inputValue()
     expect(await allIn(page)).toContain(secret)

@@ -59,10 +59,13 @@ function termsOf(details: Details): readonly string[] {
 
 const STATUSES: Readonly<Record<string, string>> = operatorWords.statuses
 
+const SHARES: Readonly<Record<string, string>> = words.shares
+
 const FORMATS: Readonly<Record<string, (value: string | number) => string>> = {
   status: (value) => STATUSES[value] ?? String(value),
   bytes: (value) => formatBytes(Number(value)),
   files: (value) => words.files(Number(value)),
+  share: (value) => words.share(SHARES[value] ?? formatBytes(Number(value))),
   starts_at: (value) => operatorWords.grants.from(formatTime(String(value))),
   ends_at: (value) => operatorWords.grants.until(formatTime(String(value))),
 }

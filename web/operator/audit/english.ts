@@ -8,6 +8,9 @@ export const auditEnglish = {
   empty: 'Nothing has been done yet.',
   commandLine: 'command line',
   files: (count: number) => `files: ${formatCount(count)}`,
+  /** Of a device. */
+  share: (size: string) => `share: ${size}`,
+  shares: { all: 'the whole account', own: 'what it adds' },
   actions: {
     'user.create': 'User created',
     'user.set_status': 'Status set',
@@ -23,6 +26,7 @@ export const auditEnglish = {
     'files.archive': 'Files downloaded',
     'file.delete': 'File deleted',
     'history.restore': 'File restored',
+    'link.update': 'Link changed',
     'link.revoke': 'Link revoked',
     'webhook.retry': 'Event sent again',
     'webhook.discard': 'Event discarded',

@@ -1,5 +1,6 @@
 import type { AdminClient, StoredFile } from '../../../packages/js/src/admin.ts'
 import { firstPage } from '../../shared/connection.ts'
+import { asPeople, comparisonOf } from '../../shared/file-order.ts'
 import type { Order } from '../../shared/model.ts'
 import { createPagedList, type PagedList } from '../paged-list.ts'
 
@@ -25,5 +26,6 @@ export function createUserFiles(client: Pick<AdminClient, 'user'>, userId: strin
       const page = await firstPage(files.list({ ...part, order, limit: PAGE_FILES, cursor }))
       return { items: page?.files ?? [], next: page?.next_cursor ?? null }
     },
+    comparison: ({ order }) => comparisonOf(order, asPeople),
   })
 }

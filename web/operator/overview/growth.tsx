@@ -1,3 +1,4 @@
+import '../../shared/section.css'
 import type { Overview } from '../../../packages/js/src/admin.ts'
 import { formatBytes, formatCount } from '../../shared/format.ts'
 import { operatorWords } from '../words.ts'

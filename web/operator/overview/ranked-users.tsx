@@ -1,3 +1,4 @@
+import '../../shared/section.css'
 import { useId } from 'preact/hooks'
 import type { User } from '../../../packages/js/src/admin.ts'
 import { operatorWords } from '../words.ts'

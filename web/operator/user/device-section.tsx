@@ -1,20 +1,24 @@
 import { useState } from 'preact/hooks'
 import { DeleteDialog } from '../../shared/delete-dialog.tsx'
-import { FormDialog } from '../../shared/form-dialog.tsx'
-import { formatBytes, formatTime } from '../../shared/format.ts'
-import { operatorWords } from '../words.ts'
-import { bytesOf, NO_SIZE, SizeField } from '../form-fields.tsx'
-import { TextField } from '../../shared/text-field.tsx'
-import type { Device } from '../../../packages/js/src/admin.ts'
+import { byUse, deviceName, shareOf } from '../../shared/devices/device.ts'
+import { UseBar } from '../../shared/devices/use-bar.tsx'
+import { words as deviceWords } from '../../shared/devices/words.ts'
+import { formatBytes } from '../../shared/format.ts'
+import type { DeviceUse } from '../../shared/model.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
+import { operatorWords } from '../words.ts'
+import { DeviceForm } from './device-form.tsx'
 import type { SectionProps } from './section-props.ts'
 
 const words = operatorWords.devices
 
+/** The devices of a user, the one that uses most first. */
 export function DeviceSection(props: SectionProps) {
   const { user, record, onChange } = props
   const [isAdding, setAdding] = useState(false)
-  const [leaving, setLeaving] = useState<Device>()
+  const [changing, setChanging] = useState<DeviceUse>()
+  const [leaving, setLeaving] = useState<DeviceUse>()
+  const { devices, capacity } = record.account
   return (
     <>
       <SectionFrame
@@ -23,13 +27,19 @@ export function DeviceSection(props: SectionProps) {
         add={words.add}
         onAdd={() => setAdding(true)}
       >
-        {record.devices.map((device) => (
+        {byUse(devices).map((device) => (
           <Entry
             key={device.device_id}
             icon="device"
-            name={device.device_id}
-            details={[device.model ?? '', words.since(formatTime(device.created_at))]}
-            figure={formatBytes(device.bytes)}
+            name={deviceName(device)}
+            details={detailsOf(device)}
+            bar={<UseBar device={device} capacity={capacity.capacity} />}
+            figure={words.adds(formatBytes(device.bytes))}
+            action={{
+              label: words.changeNamed(device.device_id),
+              text: words.change,
+              run: () => setChanging(device),
+            }}
             remove={{
               label: words.removeNamed(device.device_id),
               text: words.remove,
@@ -38,7 +48,10 @@ export function DeviceSection(props: SectionProps) {
           />
         ))}
       </SectionFrame>
-      {isAdding && <AddDevice {...props} onClose={() => setAdding(false)} />}
+      {isAdding && <DeviceForm {...props} onClose={() => setAdding(false)} />}
+      {changing !== undefined && (
+        <DeviceForm {...props} device={changing} onClose={() => setChanging(undefined)} />
+      )}
       {leaving !== undefined && (
         <DeleteDialog
           remove={() => user.devices.delete(leaving.device_id)}
@@ -54,32 +67,13 @@ export function DeviceSection(props: SectionProps) {
   )
 }
 
-function AddDevice({ user, onChange, onClose }: SectionProps & { onClose: () => void }) {
-  const [deviceId, setDeviceId] = useState('')
-  const [model, setModel] = useState('')
-  const [size, setSize] = useState(NO_SIZE)
-  const bytes = bytesOf(size)
-
-  async function add(): Promise<void> {
-    const terms = {
-      ...(model.trim() === '' ? {} : { model: model.trim() }),
-      ...(bytes === undefined ? {} : { bytes }),
-    }
-    await user.devices.put(deviceId.trim(), terms)
-    onChange()
-  }
-
-  return (
-    <FormDialog
-      title={words.add}
-      action={words.addAction}
-      isReady={deviceId.trim() !== '' && (size.amount === '' || bytes !== undefined)}
-      submit={add}
-      onClose={onClose}
-    >
-      <TextField label={words.id} hint={words.idHint} value={deviceId} onInput={setDeviceId} />
-      <TextField label={words.model} value={model} onInput={setModel} />
-      <SizeField label={words.bytes} hint={words.bytesHint} size={size} onInput={setSize} />
-    </FormDialog>
-  )
+function detailsOf(device: DeviceUse): readonly string[] {
+  const { device_id: id, model, used, file_count: count, newest_at: newest } = device
+  return [
+    deviceName(device) === id ? '' : id,
+    model ?? '',
+    deviceWords.use(used, shareOf(device)),
+    deviceWords.files(count),
+    newest === null ? '' : deviceWords.newest(newest),
+  ]
 }

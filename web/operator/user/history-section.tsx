@@ -4,9 +4,10 @@ import type { PastVersion } from '../../../packages/js/src/admin.ts'
 import { firstPage } from '../../shared/connection.ts'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { formatBytes } from '../../shared/format.ts'
-import { restoreRefusal } from '../../shared/restore-refusal.ts'
+import { restoreRefusal } from '../../shared/versions/restore-refusal.ts'
 import { Search } from '../../shared/search.tsx'
 import { messages } from '../../messages.ts'
+import { words as versionWords } from '../../shared/versions/words.ts'
 import { operatorWords } from '../words.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
 import type { SectionProps } from './section-props.ts'
@@ -35,7 +36,7 @@ export function HistorySection({ page, user, record, onChange }: SectionProps) {
 
   async function restore({ version, name: old }: PastVersion, overwrite: boolean): Promise<void> {
     await user.history.restore(version, { overwrite })
-    toasts.show(messages.history.restored(old))
+    toasts.show(versionWords.restored(old))
     onChange()
     await list(name)
   }
@@ -54,7 +55,7 @@ export function HistorySection({ page, user, record, onChange }: SectionProps) {
     <>
       <SectionFrame
         title={messages.history.title}
-        empty={versions === undefined ? words.hint : messages.history.empty}
+        empty={versions === undefined ? words.hint : versionWords.empty}
         {...(versions === undefined
           ? open
           : {
@@ -69,15 +70,15 @@ export function HistorySection({ page, user, record, onChange }: SectionProps) {
             icon="history"
             name={past.name}
             details={[
-              messages.history.ended[past.ended_as](past.ended_at),
-              messages.history.kept(past.expires_at),
+              versionWords.ended[past.ended_as](past.ended_at),
+              versionWords.kept(past.expires_at),
             ]}
             figure={formatBytes(past.size)}
             action={{
-              label: messages.history.restore(
-                `${past.name}, ${messages.history.ended[past.ended_as](past.ended_at)}`,
+              label: versionWords.restore(
+                `${past.name}, ${versionWords.ended[past.ended_as](past.ended_at)}`,
               ),
-              text: messages.history.actions.restore,
+              text: versionWords.actions.restore,
               run: () => void tryToRestore(past),
             }}
           />
@@ -85,14 +86,14 @@ export function HistorySection({ page, user, record, onChange }: SectionProps) {
       </SectionFrame>
       {replacing !== undefined && (
         <FormDialog
-          title={messages.history.replaceTitle}
+          title={versionWords.replaceTitle}
           subject={replacing.name}
-          action={messages.history.replace}
+          action={versionWords.replace}
           submit={() => restore(replacing, true)}
           problemOf={(error) => restoreRefusal(error, replacing.name)}
           onClose={() => setReplacing(undefined)}
         >
-          <p>{messages.history.replaceText(replacing.name)}</p>
+          <p>{versionWords.replaceText(replacing.name)}</p>
         </FormDialog>
       )}
     </>

@@ -1,6 +1,14 @@
+import { byName } from '../../shared/devices/device.ts'
 import { TokenList } from '../../shared/tokens/token-list.tsx'
 import type { SectionProps } from './section-props.ts'
 
 export function TokenSection({ user, record, onChange }: SectionProps) {
-  return <TokenList tokens={user.tokens} entries={record.tokens} onChange={onChange} />
+  return (
+    <TokenList
+      tokens={user.tokens}
+      entries={record.tokens}
+      devices={byName(record.account.devices)}
+      onChange={onChange}
+    />
+  )
 }

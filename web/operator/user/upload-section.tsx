@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { DeleteDialog } from '../../shared/delete-dialog.tsx'
 import { formatBytes } from '../../shared/format.ts'
-import { messages } from '../../messages.ts'
+import { words as unfinished } from '../../shared/unfinished-words.ts'
 import { operatorWords } from '../words.ts'
 import type { UnfinishedUpload } from '../../../packages/js/src/admin.ts'
 import { Entry, SectionFrame } from '../../shared/section.tsx'
@@ -23,9 +23,9 @@ export function UploadSection({ user, record, onChange }: SectionProps) {
             icon="upload"
             name={upload.name}
             details={[
-              messages.unfinished.received(upload.offset, upload.length),
+              unfinished.received(upload.offset, upload.length),
               words.states[upload.state],
-              messages.unfinished.kept(upload.expires_at),
+              unfinished.kept(upload.expires_at),
             ]}
             remove={{
               label: words.discardNamed(upload.name),

@@ -1,19 +1,18 @@
 import type {
   AdminClient,
-  Device,
   Grant,
   Link,
   UnfinishedUpload,
-  User,
+  UserDetails,
 } from '../../../packages/js/src/admin.ts'
 import { isProblem } from '../../../packages/js/src/errors.ts'
+import { compareNames } from '../../shared/format.ts'
 import type { AccessToken } from '../../shared/model.ts'
 import { createWatched, type Watched } from '../watched.ts'
 
 /** What the view of a user shows at once. */
 export interface UserRecord {
-  readonly account: User
-  readonly devices: readonly Device[]
+  readonly account: UserDetails
   /** Without the grants of devices. */
   readonly grants: readonly Grant[]
   readonly tokens: readonly AccessToken[]
@@ -28,16 +27,17 @@ export function createUserRecord(client: AdminClient, userId: string): Watched<U
 
   async function ask(): Promise<UserRecord | null> {
     try {
-      const [account, devices, grants, tokens, uploads, links] = await Promise.all([
+      const [account, grants, tokens, uploads, links] = await Promise.all([
         client.users.get(userId),
-        Array.fromAsync(user.devices.list(ALL)),
         Array.fromAsync(user.grants.list(ALL)),
         Array.fromAsync(user.tokens.list(ALL)),
         Array.fromAsync(user.uploads.list(ALL)),
         readLinks(),
       ])
-      const others = grants.filter(({ source }) => source !== 'device')
-      return { account, devices, grants: others, tokens, uploads, links }
+      const others = grants
+        .filter(({ source }) => source !== 'device')
+        .toSorted((a, b) => compareNames(a.reference, b.reference))
+      return { account, grants: others, tokens, uploads, links }
     } catch (error) {
       if (!isProblem(error, 'not_found')) throw error
       return null

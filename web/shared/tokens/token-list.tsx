@@ -1,27 +1,33 @@
 import { useState } from 'preact/hooks'
-import type { Tokens } from '../../../packages/js/src/client.ts'
+import type { IssuedAccessToken, Tokens } from '../../../packages/js/src/client.ts'
 import { DeleteDialog } from '../delete-dialog.tsx'
+import { deviceName } from '../devices/device.ts'
+import { isMarker, plainName } from '../folder.ts'
 import { formatTime } from '../format.ts'
-import type { AccessToken, OwnToken } from '../model.ts'
+import type { AccessToken, DeviceUse, OwnToken } from '../model.ts'
 import { Entry, SectionFrame } from '../section.tsx'
 import { messages } from '../../messages.ts'
 import { IssuedToken } from './issued-token.tsx'
-import { IssueToken, type Preset } from './issue-token.tsx'
-
-const words = messages.tokens
+import { IssueToken } from './issue-token.tsx'
+import type { Preset } from './presets.ts'
+import { words } from './words.ts'
 
 export interface TokenListProps {
   /** Those of the user. */
   readonly tokens: Tokens
   /** Oldest first. */
   readonly entries: readonly AccessToken[]
+  /** The devices of the account. */
+  readonly devices: readonly DeviceUse[]
+  /** The base URL of the service for devices, where it is known. */
+  readonly address?: string
   readonly title?: string
   readonly hint?: string
   /** The label of the button that makes a token. */
   readonly add?: string
   /** What a new token permits unless another choice is made; everything by default. */
   readonly preset?: Preset
-  /** The token that makes others, which permit no more and end no later. */
+  /** The token that makes others, which permit no more. */
   readonly parent?: OwnToken | undefined
   /** Called after a change, to read the tokens again. */
   readonly onChange: () => void
@@ -29,10 +35,11 @@ export interface TokenListProps {
 
 /** The access tokens of a user, newest first, to issue and to revoke. */
 export function TokenList(props: TokenListProps) {
-  const { tokens, entries, title = words.title, hint, add = words.issue, onChange } = props
+  const { tokens, entries, devices, title = words.title, hint, preset = 'all', onChange } = props
+  const { address, add = words.issue, parent } = props
   const [isIssuing, setIssuing] = useState(false)
   const [ending, setEnding] = useState<AccessToken>()
-  const [secret, setSecret] = useState<string>()
+  const [issued, setIssued] = useState<IssuedAccessToken>()
   return (
     <>
       <SectionFrame
@@ -47,7 +54,7 @@ export function TokenList(props: TokenListProps) {
             key={token.token_id}
             icon="lock"
             name={nameOf(token)}
-            details={detailsOf(token)}
+            details={detailsOf(token, devices)}
             {...(token.revoked_at === null && {
               remove: {
                 label: words.revokeNamed(nameOf(token)),
@@ -59,9 +66,21 @@ export function TokenList(props: TokenListProps) {
         ))}
       </SectionFrame>
       {isIssuing && (
-        <IssueToken {...props} title={add} onIssued={setSecret} onClose={() => setIssuing(false)} />
+        <IssueToken
+          tokens={tokens}
+          title={add}
+          preset={preset}
+          devices={devices}
+          entries={entries}
+          parent={parent}
+          onChange={onChange}
+          onIssued={setIssued}
+          onClose={() => setIssuing(false)}
+        />
       )}
-      {secret !== undefined && <IssuedToken secret={secret} onClose={() => setSecret(undefined)} />}
+      {issued !== undefined && (
+        <IssuedToken issued={issued} address={address} onClose={() => setIssued(undefined)} />
+      )}
       {ending !== undefined && (
         <DeleteDialog
           remove={() => tokens.revoke(ending.token_id)}
@@ -81,25 +100,30 @@ function nameOf({ label }: AccessToken): string {
   return label === '' ? words.unnamed : label
 }
 
-function detailsOf(token: AccessToken): readonly string[] {
+function detailsOf(token: AccessToken, devices: readonly DeviceUse[]): readonly string[] {
   const { created_at: since, expires_at: end, revoked_at: revoked, last_used_at: used } = token
   if (revoked !== null) return [words.revoked(formatTime(revoked))]
   const isOver = end !== null && Date.parse(end) <= Date.now()
   return [
-    ...scopeWords(token),
-    words.since(formatTime(since)),
+    ...scopeWords(token, devices),
     end === null ? words.forEver : (isOver ? words.expired : words.until)(formatTime(end)),
+    words.since(formatTime(since)),
     used === null ? words.unused : words.used(formatTime(used)),
   ]
 }
 
-function scopeWords({ scope }: AccessToken): readonly string[] {
+function scopeWords({ scope }: AccessToken, devices: readonly DeviceUse[]): readonly string[] {
   if (scope === null) return [words.everything]
-  const { actions, prefix, device_id: device, when_full: whenFull } = scope
+  const { actions, prefix, device_id: id, when_full: whenFull } = scope
+  const device = devices.find((each) => each.device_id === id)
   return [
-    ...actions.map((action) => words.actions[action]),
-    prefix === '' ? '' : words.within(prefix),
-    device === null ? '' : words.ofDevice(device),
+    id === null ? '' : words.ofDevice(device === undefined ? id : deviceName(device)),
+    prefix === '' ? '' : namesWords(prefix),
+    ...actions.map((action) => messages.limits.actions[action]),
     whenFull === 'evict_oldest' ? words.evicting : '',
   ]
+}
+
+function namesWords(prefix: string): string {
+  return isMarker(prefix) ? words.inFolder(plainName(prefix)) : words.within(prefix)
 }

@@ -1,18 +1,19 @@
+import './access.css'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { byName } from '../../shared/devices/device.ts'
 import { failureOf } from '../../shared/error-message.ts'
 import { Icon } from '../../shared/icon.tsx'
 import type { AccessToken, LinkEntry } from '../../shared/model.ts'
 import { ProblemNotice } from '../../shared/problem-notice.tsx'
 import { TokenList } from '../../shared/tokens/token-list.tsx'
+import { words } from '../../shared/tokens/words.ts'
 import { messages } from '../../messages.ts'
 import { LinkList } from '../links/link-list.tsx'
 import type { Page } from '../user-page.ts'
 
-const words = messages.access
-
 /** The links and tokens that the user has made, to make more and to revoke them. */
 export function AccessView({ page }: { readonly page: Page }) {
-  const { client, reader, access, permissions } = page
+  const { client, reader, access, capacity, connection, permissions } = page
   const [tokens, setTokens] = useState<readonly AccessToken[]>()
   const [links, setLinks] = useState<readonly LinkEntry[]>()
   const [problem, setProblem] = useState<string>()
@@ -42,7 +43,7 @@ export function AccessView({ page }: { readonly page: Page }) {
           {messages.history.back}
         </button>
         <h2 class="toolbar-title" ref={heading} tabIndex={-1}>
-          {words.title}
+          {messages.access}
         </h2>
       </div>
       <div class="list-rows access">
@@ -52,10 +53,12 @@ export function AccessView({ page }: { readonly page: Page }) {
           <TokenList
             tokens={client.tokens}
             entries={tokens}
+            devices={byName(capacity.figures.value?.devices)}
+            address={connection.urlOf('').replace(/\/$/, '')}
             title={words.valid}
             hint={words.hint}
             add={words.connect}
-            preset="sync"
+            preset="send"
             parent={permissions.token.value}
             onChange={() => void read()}
           />

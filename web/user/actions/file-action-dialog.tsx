@@ -7,7 +7,7 @@ import { MoveDialog } from '../moves/move-dialog.tsx'
 import { changeFile, type FileActionProps } from './file-action.ts'
 import { RenameDialog } from './rename-dialog.tsx'
 import { folderActions, permittedActions } from './row-actions.ts'
-import { ShareDialog, ShareFolder } from './share-dialog.tsx'
+import { ShareDialog } from './share-dialog.tsx'
 import { type StayChange, StayDialog } from './stay-dialog.tsx'
 
 /** The dialog of an action. */
@@ -17,8 +17,8 @@ export function FileActionDialog(props: FileActionProps) {
   if (kind === 'move') return <MoveDialog page={page} entries={[entry]} onClose={onClose} />
   if (kind === 'rename') return <RenameDialog page={page} entry={entry} onClose={onClose} />
   if (kind === 'more') return <MoreMenu {...props} />
-  if (typeof entry === 'string') return <ShareFolder page={page} folder={entry} onClose={onClose} />
-  if (kind === 'share') return <ShareDialog page={page} file={entry} onClose={onClose} />
+  if (kind === 'share' || typeof entry === 'string')
+    return <ShareDialog page={page} entry={entry} onClose={onClose} />
   const change = (stay: StayChange) => changeFile(page, entry, stay)
   const mayExpire = page.permissions.may('history')
   return <StayDialog file={entry} mayExpire={mayExpire} change={change} onClose={onClose} />

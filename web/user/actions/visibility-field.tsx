@@ -1,6 +1,6 @@
 import { Choice } from '../../shared/choice.tsx'
 import { VISIBILITIES, type Visibility } from '../../shared/model.ts'
-import { messages } from '../../messages.ts'
+import { words } from '../links/words.ts'
 
 export interface VisibilityFieldProps {
   readonly label: string
@@ -10,21 +10,24 @@ export interface VisibilityFieldProps {
   readonly onChoose: (visibility: Visibility) => void
 }
 
-/** Asks who can download files. */
+/** Asks who can see files without a link. */
 export function VisibilityField({ label, chosen, isBusy, onChoose }: VisibilityFieldProps) {
   return (
     <fieldset class="radios" aria-busy={isBusy}>
       <legend>{label}</legend>
-      {VISIBILITIES.map((visibility) => (
-        <Choice
-          key={visibility}
-          group="visibility"
-          title={messages.visibility.names[visibility]}
-          hint={messages.visibility.explanations[visibility]}
-          isChosen={chosen === visibility}
-          onChange={() => onChoose(visibility)}
-        />
-      ))}
+      {VISIBILITIES.map((visibility) => {
+        const [title = '', hint = ''] = words.visibilities[visibility]
+        return (
+          <Choice
+            key={visibility}
+            group="visibility"
+            title={title}
+            hint={hint}
+            isChosen={chosen === visibility}
+            onChange={() => onChoose(visibility)}
+          />
+        )
+      })}
     </fieldset>
   )
 }

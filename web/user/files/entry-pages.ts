@@ -1,7 +1,7 @@
 import { type Files, isProblem } from '../../../packages/js/src/client.ts'
 import type { FileEntry } from '../../shared/model.ts'
 import { SEPARATOR } from '../../shared/folder.ts'
-import { opposite } from './file-order.ts'
+import { opposite } from '../../shared/file-order.ts'
 import type { EntryPage } from './shown-entries.ts'
 import { shownIn, type View } from './view.ts'
 
@@ -57,13 +57,14 @@ function shownOf(view: View, files: readonly FileEntry[], prefixes: readonly str
 }
 
 function pagesOf(service: Pick<Files, 'list'>, view: View, after: string | null) {
-  const { prefix, search, isFlat, listed, isFromEnd } = view
+  const { prefix, search, device, isFlat, listed, isFromEnd } = view
   return service
     .list({
       order: isFromEnd ? opposite(listed) : listed,
       limit: PAGE_ENTRIES,
       prefix: prefix || undefined,
       contains: search || undefined,
+      deviceId: device || undefined,
       delimiter: isFlat ? undefined : SEPARATOR,
       folderTotals: !isFlat,
       cursor: after ?? undefined,

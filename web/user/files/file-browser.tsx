@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import type { Point } from '../../shared/dialog.tsx'
+import type { GatheredFile } from '../../shared/gathered-file.ts'
 import { Icon } from '../../shared/icon.tsx'
 import type { FileEntry } from '../../shared/model.ts'
 import { Search } from '../../shared/search.tsx'
@@ -52,6 +53,12 @@ export function FileBrowser({ page }: { readonly page: Page }) {
     else void toasts.attempt(() => ask({ kind, entry }))
   }
 
+  /** Into the folder that is open when they are picked. */
+  async function addPicked(picked: Promise<readonly GatheredFile[]>): Promise<void> {
+    const into = list.path.value
+    uploads.add(await picked, into)
+  }
+
   async function actOnFolder(kind: ActionKind, folder: string): Promise<void> {
     if (kind === 'open') folders.open(folder)
     else if (kind === 'remove') {
@@ -75,10 +82,10 @@ export function FileBrowser({ page }: { readonly page: Page }) {
 
   return (
     <main class="files card" aria-label={words.title} ref={region}>
-      <div class="toolbar">
+      <div class="toolbar file-tools">
         {may('read') && <Sought page={page} />}
         {may('read') && <LayoutButton page={page} />}
-        {mayUpload() && <FilePickers picker={picker} onPicked={(files) => uploads.add(files)} />}
+        {mayUpload() && <FilePickers picker={picker} onPicked={(files) => void addPicked(files)} />}
         {may('read') && may('create') && <NewFolderButton page={page} />}
         {may('history') && (
           <button
@@ -176,7 +183,7 @@ function Sought({ page }: { readonly page: Page }) {
     <>
       <Search
         label={words.search}
-        maxLength={255}
+        maxLength={1_024}
         initial={list.search.value}
         onSearch={(text) => void list.seek(text)}
       />

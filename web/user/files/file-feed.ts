@@ -62,7 +62,16 @@ export function followFiles({ client, list, userId, onChange }: FileFeedOptions)
   }
 
   function put(change: FileChange): void {
-    const { type, name, previous_name: previousName = name, version, visibility, size, at } = change
+    const {
+      type,
+      name,
+      previous_name: previousName = name,
+      version,
+      visibility,
+      size,
+      at,
+      device_id,
+    } = change
     const files = list.files.value
     const shown = files.find((file) => file.name === name)
     const before = files.find((file) => file.name === previousName)
@@ -71,7 +80,7 @@ export function followFiles({ client, list, userId, onChange }: FileFeedOptions)
     if (shown?.etag === version && shown.visibility === visibility) return
     const created_at = type === 'file.created' ? at : (before?.created_at ?? at)
     const times = { created_at, updated_at: at }
-    list.put({ name, user_id: userId(), size, etag: version, visibility, ...times })
+    list.put({ name, user_id: userId(), device_id, size, etag: version, visibility, ...times })
   }
 }
 

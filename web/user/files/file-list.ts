@@ -24,6 +24,8 @@ export interface FileList extends Pick<
   readonly search: Signal<string>
   /** The folder to open, with the separator at its end; empty for everything. */
   readonly folder: Signal<string>
+  /** Whose files alone are shown; empty for all. */
+  readonly device: Signal<string>
   /** The folder that is open: not the one to open if the token does not permit it. */
   readonly path: ReadonlySignal<string>
   /** The folder around everything that the token permits; mostly empty. */
@@ -83,6 +85,7 @@ export function createFileList(
   const order = signal<Order>('name')
   const search = signal('')
   const folder = signal('')
+  const device = signal('')
   const destination = signal<string>()
   const isLoading = signal(false)
   const failure = signal<unknown>(undefined)
@@ -110,6 +113,7 @@ export function createFileList(
   const wanted = (): View =>
     viewOf({
       folder: path.value,
+      device: device.value,
       search: search.value,
       order: order.value,
       narrow,
@@ -207,6 +211,7 @@ export function createFileList(
     order,
     search,
     folder,
+    device,
     view,
     files,
     entries,

@@ -1,10 +1,10 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { firstClick } from '../../shared/first-click.ts'
 import { formatBytes } from '../../shared/format.ts'
-import { DownloadButton, IconButton } from '../../shared/icon-button.tsx'
 import { KindIcon } from '../../shared/kind-icon.tsx'
 import { VisibilityBadge } from '../../shared/visibility-badge.tsx'
 import { messages } from '../../messages.ts'
+import { ActionsCell } from './actions-cell.tsx'
 import { type FileItemProps, itemProps, pickProps, releaseFocus } from './file-item.ts'
 import { nameIn } from '../../shared/folder.ts'
 import { kindOf } from '../../shared/file-kind.ts'
@@ -49,33 +49,14 @@ export function FileRow(props: FileRowProps) {
           {words.time(changed)}
         </time>
       </div>
-      <div class="cell cell-actions" role="gridcell">
-        <DownloadButton
-          class="wide-only"
-          url={url}
-          name={name}
-          label={words.download(name)}
-          tabIndex={tabIndex}
-        />
-        {actions.map((action) => (
-          <IconButton
-            key={action}
-            class="wide-only"
-            icon={action}
-            label={words[action](name)}
-            title={words.actions[action]}
-            tabIndex={tabIndex}
-            onClick={() => onAct(action, file)}
-          />
-        ))}
-        <IconButton
-          class="narrow-only"
-          icon="more"
-          label={words.more(name)}
-          tabIndex={tabIndex}
-          onClick={() => onAct('more', file)}
-        />
-      </div>
+      <ActionsCell
+        entry={file}
+        label={name}
+        url={url}
+        tabIndex={tabIndex}
+        actions={actions}
+        onAct={onAct}
+      />
     </div>
   )
 }

@@ -14,6 +14,11 @@ const SIZES = { height: 52 } as const
 /** Height of the sticky header. */
 const HEAD_HEIGHT = 44
 
+/** On phones, there is none. */
+function hasHead(): boolean {
+  return !matchMedia('(max-width: 45rem)').matches
+}
+
 /** The files as a table. */
 export function FileTable(props: FileViewProps) {
   const { list, content, connection, permissions, selection } = props.page
@@ -24,7 +29,7 @@ export function FileTable(props: FileViewProps) {
     ...props,
     sizes: SIZES,
     columns: 1,
-    headHeight: HEAD_HEIGHT,
+    headHeight: hasHead() ? HEAD_HEIGHT : 0,
   })
   return (
     <div

@@ -7,7 +7,7 @@ import {
   comparisonOf,
   foldersIn,
   placeOf,
-} from './file-order.ts'
+} from '../../shared/file-order.ts'
 import { NOTHING, shownIn, type View } from './view.ts'
 
 /** A folder, with the separator at its end, or a file. */
@@ -138,8 +138,9 @@ export function createShownEntries(options: ShownEntriesOptions): ShownEntries {
   function put(file: FileEntry): void {
     const others = loaded.value.filter(({ name }) => name !== file.name)
     loaded.value = others
+    const { device } = view.value
     const shown = shownIn(view.value, file.name)
-    if (shown === 'nothing') return
+    if (shown === 'nothing' || (device !== '' && file.device_id !== device)) return
     if (shown !== 'file') {
       putFolder(shown.folder)
       return

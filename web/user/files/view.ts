@@ -1,5 +1,5 @@
 import type { Order } from '../../shared/model.ts'
-import { fieldOf } from './file-order.ts'
+import { fieldOf } from '../../shared/file-order.ts'
 import { childOf, isMarker, nameIn } from '../../shared/folder.ts'
 
 /** Which part of the repository a list shows, and how it is read. */
@@ -10,6 +10,8 @@ export interface View {
   readonly prefix: string
   /** All shown names contain it, in any case; empty for all. */
   readonly search: string
+  /** Whose files alone are shown, by its id; empty for all. */
+  readonly device: string
   /** Whether the files of folders are shown in place of the folders. */
   readonly isFlat: boolean
   /** The order of the service, in which the pages arrive. */
@@ -26,6 +28,7 @@ export const NOTHING: View = {
   folder: '',
   prefix: '',
   search: '',
+  device: '',
   isFlat: false,
   listed: 'name',
   isFromEnd: false,
@@ -36,6 +39,7 @@ export const NOTHING: View = {
 export interface ViewOptions {
   readonly folder: string
   readonly search: string
+  readonly device: string
   readonly order: Order
   /** The part of a prefix that the token permits. */
   readonly narrow: (prefix: string) => string
@@ -45,14 +49,14 @@ export interface ViewOptions {
 
 /** How a part of the repository is read first. The service lists folders by name only. */
 export function viewOf(options: ViewOptions): View {
-  const { folder, search, order, narrow, last } = options
-  const isSame = last.folder === folder && last.search === search
+  const { folder, search, device, order, narrow, last } = options
+  const isSame = last.folder === folder && last.search === search && last.device === device
   const isLarge = last.isLarge && isSame
   const isByName = fieldOf(order) === 'name'
-  const isFlat = search !== '' || (isLarge && !isByName)
+  const isFlat = search !== '' || device !== '' || (isLarge && !isByName)
   const listed = isFlat || isByName ? order : 'name'
   const prefix = narrow(folder)
-  return { ...NOTHING, folder, prefix, search, isFlat, listed, isLarge }
+  return { ...NOTHING, folder, prefix, search, device, isFlat, listed, isLarge }
 }
 
 /** What a view shows for a name. */

@@ -1,6 +1,6 @@
 import type { FileEntry } from '../../shared/model.ts'
 import type { FileList } from '../files/file-list.ts'
-import { isMarker } from '../../shared/folder.ts'
+import { foldersAround, isMarker, parentOf } from '../../shared/folder.ts'
 import type { Entry } from '../files/shown-entries.ts'
 
 /** The files among these, and all in the folders among these and in the folders below, also those that are not loaded. */
@@ -16,7 +16,12 @@ export async function filesOf(
   return files
 }
 
-/** As users count: a marker is no file, except where there is nothing else. */
+/** As users count: a folder counts as one if it is empty, and as what is in it if it is not. */
 export function countOf(files: readonly FileEntry[]): number {
-  return files.filter(({ name }) => !isMarker(name)).length || files.length
+  const markers = files.filter(({ name }) => isMarker(name))
+  if (markers.length === 0) return files.length
+  const filled = new Set(
+    files.flatMap(({ name }) => foldersAround(isMarker(name) ? parentOf(name) : name)),
+  )
+  return files.length - markers.filter(({ name }) => filled.has(name)).length
 }

@@ -9,6 +9,8 @@ export function FolderBar({ page }: { readonly page: Page }) {
   const { list, folders } = page
   const [first] = list.entries.value
   const { search, isFlat } = list.view.value
+  const { value: DeviceBar } = page.DeviceBar
+  if (list.device.value !== '') return DeviceBar === undefined ? null : <DeviceBar page={page} />
   const isOpen = list.path.value !== list.base.value
   if (!isOpen && search === '' && typeof first !== 'string' && !isFlat) return null
   const isSearched = list.search.value !== ''

@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { formatBytes } from '../../shared/format.ts'
-import { DownloadButton, IconButton } from '../../shared/icon-button.tsx'
 import { KindIcon } from '../../shared/kind-icon.tsx'
 import { messages } from '../../messages.ts'
+import { ActionsCell } from '../files/actions-cell.tsx'
 import { type ItemProps, itemProps, pickProps, releaseFocus } from '../files/file-item.ts'
 import type { FolderTotal } from '../files/shown-entries.ts'
 import { FolderCount, FolderName } from './folder-name.tsx'
@@ -37,33 +37,14 @@ export function FolderRow(props: FolderItemProps & { readonly url: string }) {
         {typeof total?.size === 'number' && formatBytes(total.size)}
       </div>
       <div class="cell cell-updated_at" role="gridcell" />
-      <div class="cell cell-actions" role="gridcell">
-        <DownloadButton
-          class="wide-only"
-          url={url}
-          name=""
-          label={words.download(label)}
-          tabIndex={tabIndex}
-        />
-        {actions.map((action) => (
-          <IconButton
-            key={action}
-            class="wide-only"
-            icon={action}
-            label={words[action](label)}
-            title={words.actions[action]}
-            tabIndex={tabIndex}
-            onClick={() => onAct(action, folder)}
-          />
-        ))}
-        <IconButton
-          class="narrow-only"
-          icon="more"
-          label={words.more(label)}
-          tabIndex={tabIndex}
-          onClick={() => onAct('more', folder)}
-        />
-      </div>
+      <ActionsCell
+        entry={folder}
+        label={label}
+        url={url}
+        tabIndex={tabIndex}
+        actions={actions}
+        onAct={onAct}
+      />
     </div>
   )
 }

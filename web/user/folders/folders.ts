@@ -7,6 +7,8 @@ import { addressedFolder, addressOf } from '../../shared/folder-address.ts'
 /** Opens the folders of a list. The history of the browser leads back. */
 export interface Folders {
   readonly open: (folder: string) => void
+  /** Shows all files of a device, in whatever folders they are. */
+  readonly openDevice: (deviceId: string) => void
   /** The folder below the pointer that would take what is being dragged. */
   readonly target: Signal<string | undefined>
   /** Opens the folder of the address without reading it, and follows the address from then on. */
@@ -24,18 +26,20 @@ export interface FoldersOptions {
 }
 
 export function createFolders({ list, files, permissions }: FoldersOptions): Folders {
-  function show(folder: string): void {
+  function show(folder: string, deviceId = ''): void {
     list.folder.value = folder
+    list.device.value = deviceId
     void list.reload()
   }
 
-  function open(folder: string): void {
+  function open(folder: string, deviceId?: string): void {
     history.pushState(null, '', addressOf(folder))
-    show(folder)
+    show(folder, deviceId)
   }
 
   return {
-    open,
+    open: (folder) => open(folder),
+    openDevice: (deviceId) => open('', deviceId),
     target: signal(undefined),
 
     restore() {
@@ -55,6 +59,7 @@ export function createFolders({ list, files, permissions }: FoldersOptions): Fol
     leave() {
       history.replaceState(null, '', addressOf(''))
       list.folder.value = ''
+      list.device.value = ''
     },
   }
 }

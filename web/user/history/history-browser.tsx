@@ -10,9 +10,8 @@ import type { Page } from '../user-page.ts'
 import { type HistoryQuestion, HistoryQuestionDialog } from './history-questions.tsx'
 import { PastRow } from './past-row.tsx'
 import type { HistoryView } from './past-versions.ts'
-import { restoreRefusal } from '../../shared/restore-refusal.ts'
-
-const words = messages.history
+import { restoreRefusal } from '../../shared/versions/restore-refusal.ts'
+import { words } from '../../shared/versions/words.ts'
 
 export interface HistoryBrowserProps {
   readonly page: Page
@@ -57,10 +56,10 @@ export function HistoryBrowser({ page, view }: HistoryBrowserProps) {
       <div class="toolbar">
         <button type="button" class="button button-plain" onClick={() => leave(page)}>
           <Icon name="folder" />
-          {words.back}
+          {messages.history.back}
         </button>
         <h2 class="toolbar-title" ref={heading} tabIndex={-1}>
-          {view.name === undefined ? words.title : words.of(visibleText(view.name))}
+          {view.name === undefined ? messages.history.title : words.of(visibleText(view.name))}
         </h2>
         {view.name === undefined && !isEmpty && permissions.prefix() === '' && (
           <button
@@ -76,7 +75,7 @@ export function HistoryBrowser({ page, view }: HistoryBrowserProps) {
         <Empty isLoading={history.isLoading.value} />
       ) : (
         <div class="list-rows">
-          <ul aria-label={words.title}>
+          <ul aria-label={messages.history.title}>
             {versions.map((past) => (
               <PastRow
                 key={past.version}

@@ -1,9 +1,7 @@
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import type { PastVersion } from '../../shared/model.ts'
-import { messages } from '../../messages.ts'
-import { restoreRefusal } from '../../shared/restore-refusal.ts'
-
-const words = messages.history
+import { restoreRefusal } from '../../shared/versions/restore-refusal.ts'
+import { words } from '../../shared/versions/words.ts'
 
 export type HistoryQuestion =
   | { readonly kind: 'replace' | 'purge'; readonly past: PastVersion }

@@ -3,12 +3,10 @@ import { formatBytes, formatWholeTime } from '../../shared/format.ts'
 import { DownloadButton, IconButton } from '../../shared/icon-button.tsx'
 import { KindIcon } from '../../shared/kind-icon.tsx'
 import type { PastVersion } from '../../shared/model.ts'
-import { messages } from '../../messages.ts'
 import { kindOf } from '../../shared/file-kind.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
 import { visibleText } from '../../shared/visible-text.ts'
-
-const words = messages.history
+import { words } from '../../shared/versions/words.ts'
 
 export interface PastRowProps {
   readonly past: PastVersion

@@ -1,5 +1,5 @@
 import type { Files } from '../../../packages/js/src/client.ts'
-import { createSemaphore } from '../thumbnails/semaphore.ts'
+import { createSemaphore } from '../../shared/thumbnails/semaphore.ts'
 import { isEmptyFolder } from '../folders/folder-check.ts'
 import { parentOf, plainName, SEPARATOR } from '../../shared/folder.ts'
 import type { FileList } from '../files/file-list.ts'

@@ -1,6 +1,6 @@
 import type { FileEntry } from '../../shared/model.ts'
 import type { FileList } from '../files/file-list.ts'
-import { createSemaphore } from '../thumbnails/semaphore.ts'
+import { createSemaphore } from '../../shared/thumbnails/semaphore.ts'
 
 /** Browsers open six connections per host; lists and figures need some of them. */
 const AT_ONCE = 3

@@ -72,7 +72,8 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
 
   /** Whether the list would have the file if it existed: it is not below a folder, and nothing is left to read. */
   function isExpected(name: string): boolean {
-    return !list.hasMore.value && shownIn(list.view.value, name) === 'file'
+    const { view, hasMore } = list
+    return !hasMore.value && view.value.device === '' && shownIn(view.value, name) === 'file'
   }
 
   function add(files: readonly FileEntry[]): void {
@@ -154,7 +155,7 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
     })
   })
   effect(() => {
-    void [list.search.value, list.path.value]
+    void [list.search.value, list.path.value, list.device.value]
     untracked(clear)
   })
 

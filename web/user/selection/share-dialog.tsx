@@ -1,36 +1,63 @@
 import { useState } from 'preact/hooks'
 import { filePath } from '../../shared/connection.ts'
-import { FormDialog } from '../../shared/form-dialog.tsx'
-import { messages } from '../../messages.ts'
+import { Dialog } from '../../shared/dialog.tsx'
+import { failureOf } from '../../shared/error-message.ts'
+import { isMarker } from '../../shared/folder.ts'
+import { ProblemNotice } from '../../shared/problem-notice.tsx'
 import { VisibilityField } from '../actions/visibility-field.tsx'
-import { CreatedLink, CreateLink, permittedKinds } from '../links/create-link.tsx'
+import { nameOf } from '../files/shown-entries.ts'
+import { MakeLinks } from '../links/make-links.tsx'
+import { words } from '../links/words.ts'
 import { type SelectionDialogProps, useSharedPrefix } from './archive-dialog.tsx'
 import { updateMany } from './change-many.ts'
-import { isWholeWord } from './common-prefix.ts'
 
-const words = messages.selection.share
+/** More links are not made at once. */
+const MAX_LINKS = 50
 
-/** Says who can download the files, copies their addresses, and makes one link to them if that can be. */
+/** Makes one link to all of the files if they are a folder, else one to each, and says who can see them without one. */
 export function ShareDialog(props: SelectionDialogProps) {
-  const { page, files, onClose } = props
+  const { page, onClose } = props
+  const [paths] = useState(() => page.selection.entries.value.map(nameOf))
+  const shared = useSharedPrefix(props)
+  // Visitors see what follows the prefix, so other texts than folders would take a part of the names.
+  const folder = shared !== undefined && isMarker(shared) ? shared : undefined
+  return (
+    <Dialog title={words.title} onClose={onClose}>
+      {folder === undefined && paths.length > MAX_LINKS ? (
+        <p>{words.hint.tooMany(MAX_LINKS)}</p>
+      ) : (
+        <MakeLinks
+          key={folder}
+          page={page}
+          paths={folder === undefined ? paths : [folder]}
+          hint={folder === undefined ? words.hint.many : words.hint.together}
+        />
+      )}
+      <ManyVisibilities {...props} />
+    </Dialog>
+  )
+}
+
+function ManyVisibilities({ page, files, onClose }: SelectionDialogProps) {
   const [first, ...others] = files.map(({ visibility }) => visibility)
   const [chosen, setChosen] = useState(others.every((each) => each === first) ? first : undefined)
   const [said, setSaid] = useState('')
-  const [isLinking, setLinking] = useState(false)
-  const [address, setAddress] = useState<string>()
-  const shared = useSharedPrefix(props) ?? ''
-  const prefix = isWholeWord(shared) ? shared : undefined
-  const canLink = prefix !== undefined && permittedKinds(page.permissions).includes('download')
+  const [problem, setProblem] = useState<string>()
+  const areShown = files.every(({ visibility }) => visibility !== 'private')
 
-  async function submit(): Promise<void> {
+  async function change(): Promise<void> {
     if (chosen === undefined) return
-    const changed = files.filter(({ visibility }) => visibility !== chosen)
-    await updateMany(page, {
-      kind: 'share',
-      files: changed,
-      change: { visibility: chosen },
-      before: ({ visibility }) => ({ visibility }),
-    })
+    try {
+      await updateMany(page, {
+        kind: 'share',
+        files: files.filter(({ visibility }) => visibility !== chosen),
+        change: { visibility: chosen },
+        before: ({ visibility }) => ({ visibility }),
+      })
+      onClose()
+    } catch (error) {
+      setProblem(failureOf(error))
+    }
   }
 
   async function copy(): Promise<void> {
@@ -44,41 +71,30 @@ export function ShareDialog(props: SelectionDialogProps) {
   }
 
   return (
-    <>
-      <FormDialog
-        title={messages.share.title}
-        action={words.action}
-        isReady={chosen !== undefined}
-        submit={submit}
-        onClose={onClose}
-      >
-        <VisibilityField label={words.who} chosen={chosen} onChoose={setChosen} />
-        <button type="button" class="button" onClick={() => void copy()}>
-          {said || words.links}
+    <details>
+      <summary>{words.advanced}</summary>
+      <div class="form">
+        <VisibilityField label={words.whoMany} chosen={chosen} onChoose={setChosen} />
+        <ProblemNotice text={problem} />
+        <button
+          type="button"
+          class="button"
+          disabled={chosen === undefined}
+          onClick={() => void change()}
+        >
+          {words.change}
         </button>
-        <p class="unseen" role="status">
-          {said}
-        </p>
-        {canLink && (
+        {areShown && (
           <>
-            <button type="button" class="button" onClick={() => setLinking(true)}>
-              {words.together}
+            <button type="button" class="button" onClick={() => void copy()}>
+              {words.addresses}
             </button>
-            <p class="quiet">{words.togetherHint(prefix)}</p>
+            <p class="said" role="status">
+              {said}
+            </p>
           </>
         )}
-      </FormDialog>
-      {isLinking && prefix !== undefined && (
-        <CreateLink
-          page={page}
-          prefix={prefix}
-          onCreated={setAddress}
-          onClose={() => setLinking(false)}
-        />
-      )}
-      {address !== undefined && (
-        <CreatedLink address={address} onClose={() => setAddress(undefined)} />
-      )}
-    </>
+      </div>
+    </details>
   )
 }

@@ -1,7 +1,9 @@
 import type { FileEntry } from '../../shared/model.ts'
 import type { FileContent } from '../file-content.ts'
-import { createSemaphore } from './semaphore.ts'
-import { makeThumbnail, mayHaveThumbnail } from './make-thumbnail.ts'
+import { createRangeReader } from '../../shared/range-reader.ts'
+import { createSemaphore } from '../../shared/thumbnails/semaphore.ts'
+import { makeThumbnail } from '../../shared/thumbnails/make-thumbnail.ts'
+import { mayHaveThumbnail } from '../../shared/thumbnails/may-have-thumbnail.ts'
 import { openThumbnailCache } from './thumbnail-cache.ts'
 
 export interface Thumbnails {
@@ -22,14 +24,30 @@ const SETTLED_MS = 120
 /** `database` is the name of the browser's database in which they are kept. */
 export function createThumbnails(content: FileContent, database: string): Thumbnails {
   const cache = openThumbnailCache(database)
-  const read = createSemaphore(AT_ONCE)
+  const inTurn = createSemaphore(AT_ONCE)
   const decode = createSemaphore(1)
+  /** By version. */
+  const making = new Map<string, Promise<Blob | undefined>>()
 
   async function make(file: FileEntry, signal: AbortSignal): Promise<Blob | undefined> {
     signal.throwIfAborted()
-    const thumbnail = await makeThumbnail(file, { content, decode, signal })
+    const [url, version] = [content.downloadUrlOf(file), `"${file.etag}"`]
+    const read = createRangeReader({ url, size: file.size, version, signal })
+    const thumbnail = await makeThumbnail(file, { read, decode })
     await cache.keep(file.etag, thumbnail)
     return thumbnail
+  }
+
+  /** As `make`, unless it has been made since it was asked for: a tile may leave the view and come back. */
+  async function makeOnce(file: FileEntry, signal: AbortSignal): Promise<Blob | undefined> {
+    const { etag } = file
+    const other = await making.get(etag)?.catch(() => undefined)
+    if (other !== undefined) return other
+    const known = await cache.find(etag)
+    if (known !== undefined) return known ?? undefined
+    const made = make(file, signal)
+    making.set(etag, made)
+    return await made.finally(() => making.delete(etag))
   }
 
   return {
@@ -41,7 +59,7 @@ export function createThumbnails(content: FileContent, database: string): Thumbn
       if (known !== undefined) return known ?? undefined
       try {
         await settled(signal)
-        return await read(() => make(file, signal))
+        return await inTurn(() => makeOnce(file, signal))
       } catch {
         // Scrolled past, without a connection, or changed meanwhile: made when it is seen again.
         return undefined

@@ -10,7 +10,7 @@ const words = messages.files
 export interface FilePickersProps {
   /** Receives the input that chooses files. */
   readonly picker: RefObject<HTMLInputElement>
-  readonly onPicked: (files: readonly GatheredFile[]) => void
+  readonly onPicked: (files: Promise<readonly GatheredFile[]>) => void
 }
 
 /** The buttons that upload files, or the files of a folder. */
@@ -20,7 +20,12 @@ export function FilePickers({ picker: files, onPicked }: FilePickersProps) {
   const common = { type: 'file', multiple: true, hidden: true, tabIndex: -1 } as const
   return (
     <div class="pickers">
-      <button type="button" class="button button-main" onClick={() => files.current?.click()}>
+      <button
+        type="button"
+        class="button button-main"
+        aria-label={words.upload}
+        onClick={() => files.current?.click()}
+      >
         <Icon name="upload" />
         <span>{words.upload}</span>
       </button>

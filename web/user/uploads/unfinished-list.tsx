@@ -4,9 +4,8 @@ import { messages } from '../../messages.ts'
 import type { Page } from '../user-page.ts'
 import { storingRefused } from './upload-failure.ts'
 import { ShownName } from '../../shared/shown-name.tsx'
+import { words } from '../../shared/unfinished-words.ts'
 import { visibleText } from '../../shared/visible-text.ts'
-
-const words = messages.unfinished
 
 /** The unfinished uploads that no item of this page continues: how much of each has arrived, and its expiry. */
 export function UnfinishedList({ page }: { readonly page: Page }) {

@@ -77,8 +77,8 @@ export function refusalOf(error: unknown): string {
 
 /** `undefined` for a code without a text. */
 export function storingRefused(code: string): string | undefined {
-  const { refusals } = messages.unfinished
-  return Object.hasOwn(refusals, code) ? refusals[code as keyof typeof refusals] : undefined
+  const { notStored } = messages
+  return Object.hasOwn(notStored, code) ? notStored[code as keyof typeof notStored] : undefined
 }
 
 function refusalText(error: CloudRepositoryError): string {

@@ -101,8 +101,10 @@ function PanelHead({ uploads, isConnected, isOpen, onToggle }: PanelHeadProps) {
 
 function headline({ all, done, active }: UploadFigures, items: readonly UploadItem[]): string {
   if (active > 0) return words.running(done, all)
-  const waiting = items.length - done
-  return waiting > 0 ? words.needsYou(waiting) : words.finished(done)
+  const failed = items.filter(needsRetry).length
+  const undecided = items.length - done - failed
+  if (undecided > 0) return words.needsYou(undecided)
+  return failed > 0 ? words.notUploaded(failed) : words.finished(done)
 }
 
 function Progress({ figures }: { readonly figures: UploadFigures }) {

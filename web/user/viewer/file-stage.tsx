@@ -4,12 +4,10 @@ import { formatBytes } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
 import { KindIcon } from '../../shared/kind-icon.tsx'
 import type { FileEntry } from '../../shared/model.ts'
-import { messages } from '../../messages.ts'
 import type { FileContent } from '../file-content.ts'
 import { ImageView } from './image-view.tsx'
 import { TextView } from './text-view.tsx'
-
-const words = messages.viewer
+import { words } from './words.ts'
 
 export interface StageProps {
   readonly file: FileEntry

@@ -8,8 +8,7 @@ import type { ActionKind } from '../actions/file-action.ts'
 import { permittedActions } from '../actions/row-actions.ts'
 import type { Page } from '../user-page.ts'
 import { FileStage } from './file-stage.tsx'
-
-const words = messages.viewer
+import { words } from './words.ts'
 
 /** The next page of the list is read when fewer files are left in its direction. */
 const AHEAD_FILES = 20

@@ -3,7 +3,9 @@ import { formatBytes } from '../../shared/format.ts'
 import type { FileEntry } from '../../shared/model.ts'
 import { messages } from '../../messages.ts'
 import type { FileContent } from '../file-content.ts'
+import { createRangeReader } from '../../shared/range-reader.ts'
 import { decodeText } from './decode-text.ts'
+import { words } from './words.ts'
 
 export interface TextViewProps {
   readonly file: FileEntry
@@ -21,7 +23,9 @@ export function TextView({ file, content, onFail }: TextViewProps) {
     const leaving = new AbortController()
     async function load(): Promise<void> {
       const { signal } = leaving
-      const bytes = await content.read(file, { from: 0, to: MAX_TEXT_BYTES, signal })
+      const [url, version] = [content.downloadUrlOf(file), `"${file.etag}"`]
+      const read = createRangeReader({ url, size: file.size, version, signal })
+      const bytes = await read(0, MAX_TEXT_BYTES)
       const decoded = decodeText(bytes, bytes.length >= file.size)
       if (decoded === undefined) onFail()
       else setText(decoded)
@@ -41,7 +45,7 @@ export function TextView({ file, content, onFail }: TextViewProps) {
         </pre>
       )}
       {file.size > MAX_TEXT_BYTES && (
-        <p class="viewer-note">{messages.viewer.beginning(formatBytes(MAX_TEXT_BYTES))}</p>
+        <p class="viewer-note">{words.beginning(formatBytes(MAX_TEXT_BYTES))}</p>
       )}
     </div>
   )

@@ -93,7 +93,7 @@ export async function download(
         await attempts.waitAfter(error)
         answer = await open(start, etag).catch((cause: unknown) => {
           throw isProblem(cause, 'precondition_failed', 'not_found', 'version_gone')
-            ? clientError('file_changed', 'The file has changed during the download.', cause)
+            ? clientError('file_changed', 'The file changed meanwhile.', cause)
             : cause
         })
       }

@@ -13,6 +13,8 @@ export interface FileListingOptions extends ListingOptions {
   readonly prefix?: string | undefined
   /** Lists only names that contain this, in any case. */
   readonly contains?: string | undefined
+  /** Lists only files that this device of the caller has stored. */
+  readonly deviceId?: string | undefined
   /**
    * One character. The pages have the names that contain it after the prefix rolled up as `prefixes`, each once and up
    * to and including the character; other names are listed. Only with an order by name.
@@ -128,10 +130,15 @@ export function createFiles(http: Http): Files {
     download: async (name, options = {}) => download(http, pathOf(name, options.userId), options),
     archive: async (options = {}) => downloadArchive(http, 'users/me/archive', options),
     list(options = {}) {
-      const { prefix, contains, delimiter, order, userId } = options
-      const path = repositoryPath(userId)
-      const folder_totals = options.folderTotals || undefined
-      const query = { prefix, contains, delimiter, folder_totals, order }
+      const path = repositoryPath(options.userId)
+      const query = {
+        prefix: options.prefix,
+        contains: options.contains,
+        device_id: options.deviceId,
+        delimiter: options.delimiter,
+        folder_totals: options.folderTotals || undefined,
+        order: options.order,
+      }
       return createListing<FilePage, 'files'>(http, { path, options, query, member: 'files' })
     },
     get: (name, options = {}) => getFile(http, { name, ...options }),

@@ -93,6 +93,7 @@ class Files(Resource[M]):
         *,
         prefix: str | None = None,
         contains: str | None = None,
+        device_id: str | None = None,
         delimiter: str | None = None,
         folder_totals: bool = False,
         order: Literal["name", "-name", "updated_at", "-updated_at", "size", "-size"] | None = None,
@@ -103,11 +104,13 @@ class Files(Resource[M]):
 
         - `prefix`: only names that begin with it, such as `photos/`.
         - `contains`: only names that contain it, in any case.
+        - `device_id`: only files that this device of the caller has stored.
         - `delimiter`: with `/`, names that go on with a folder after the prefix are in the `prefixes` of the pages, one
           entry for each folder. Only with an order by name.
         - `folder_totals`: counts what is below each of them, as `folders` of the pages.
         """
-        query = {"prefix": prefix, "contains": contains, "delimiter": delimiter, "order": order, "limit": limit}
+        query: dict[str, str | int | None] = {"prefix": prefix, "contains": contains, "device_id": device_id}
+        query |= {"delimiter": delimiter, "order": order, "limit": limit}
         return Listing(self._http, _files_of(user_id), query | ({"folder_totals": "true"} if folder_totals else {}))
 
     @Verb

@@ -8,7 +8,7 @@ Visibility = Literal["private", "users", "public"]
 File = TypedDict("File", {
     "name": str, "user_id": str, "size": int, "sha256": str, "etag": str, "version": str, "visibility": Visibility,
     "created_at": str, "updated_at": str, "expires_at": str | None, "media_type": str, "metadata": dict[str, str],
-    "keep": bool,
+    "device_id": str | None, "keep": bool,
 })
 Room = TypedDict("Room", {"capacity": int, "used": int, "reserved": int, "available": int})
 Evicted = TypedDict("Evicted", {"files": int, "bytes": int})
@@ -43,7 +43,7 @@ class UploadedFile(File, total=False):
 _Change = TypedDict("_Change", {"cursor": str, "sequence": int, "type": str, "at": str})
 _Subject = TypedDict("_Subject", {
     "name": str, "previous_name": str, "version": str, "size": int, "sha256": str, "visibility": Visibility,
-    "capacity": int, "used": int,
+    "device_id": str | None, "capacity": int, "used": int,
 }, total=False)
 
 
@@ -55,4 +55,5 @@ Capacity = TypedDict("Capacity", {
     "user_id": str, "capacity": int, "used": int, "reserved": int, "available": int, "file_count": int,
     "max_files": int, "unfinished_uploads": dict[str, int], "history": dict[str, Any],
     "state": Literal["normal", "nearing", "critical", "exceeded"], "grants": list[dict[str, Any]],
+    "devices": list[dict[str, Any]],
 })

@@ -89,7 +89,9 @@ export async function appendBytes(
   assertFits(options, request, upload)
   const bytes = upload.length ?? upload.offset + (request.bodySize ?? 0)
   const { credential, offset } = upload
-  const arrived = offset > UNRESERVED_BYTES ? offset : 0
+  // Of a link, every byte that arrives counts against its limit at once.
+  const unreserved = upload.linkId === undefined ? UNRESERVED_BYTES : 0
+  const arrived = offset > unreserved ? offset : 0
   const reserved = credential === undefined ? bytes : arrived
   await ledger.prepareAppend({ ...appended, bytes, reserved, length, sha256 })
   // It neither adds a byte nor seals the upload, so it need not claim it.
@@ -107,7 +109,7 @@ export async function appendBytes(
     isAtomic: request.checksum !== undefined,
   })
   const extend = (bytes: number): Promise<void> => ledger.prepareAppend({ ...appended, bytes })
-  const covered = credential === undefined ? bytes : Math.max(offset, UNRESERVED_BYTES)
+  const covered = credential === undefined ? bytes : Math.max(offset, unreserved)
   const reservation = new GrowingReservation({ covered, max: upload.length, extend })
   const append = { ...claimed, allocation, running, recorder, reservation }
   try {

@@ -1,8 +1,11 @@
+import { LABEL_PATTERN, MAX_LABEL_LENGTH } from '../../../core/auth/terms.ts'
 import { MODEL_PATTERN } from '../../../core/quota/grants.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
+import type { DeviceShare } from '../../../core/quota/device-share.ts'
 import type { Grant } from '../../../core/quota/grant-store.ts'
-import { Bytes, Page, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
+import { Bytes, Page, SHARES, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
+import { DEVICE_MEMBERS } from '../../routes/device-usage.ts'
 import { PAGE_QUERY, readPage, textsOf } from '../../routes/pagination.ts'
 import type { OperatorPlugin } from '../operator-plugin.ts'
 import { describingUser, REFERENCE, USER_PARAM } from '../route-schemas.ts'
@@ -13,12 +16,27 @@ export const deviceRoutes: OperatorPlugin = async (app, { useCases: { grants }, 
 
   app.put(one, DEVICES.join, async (request, reply) => {
     const { user_id, device_id } = request.params
-    const { model, bytes } = request.body
-    const device = { userId: user_id, deviceId: device_id, model, bytes }
-    const { grant, created } = await grants.putDevice(device)
-    const terms = { device_id, model: grant.model, bytes: grant.bytes, created }
-    await audit(request, { action: 'device.put', user_id, ...terms })
-    return reply.code(created ? 201 : 200).send(toReply(grant))
+    const { model, bytes, label, share } = request.body
+    const { grant, created } = await grants.putDevice({
+      userId: user_id,
+      deviceId: device_id,
+      model,
+      bytes,
+      label: label ?? undefined,
+      share,
+    })
+    const answer = toReply(grant)
+    await audit(request, {
+      action: 'device.put',
+      user_id,
+      device_id,
+      model: grant.model,
+      bytes: grant.bytes,
+      label: grant.label,
+      share: answer.share,
+      created,
+    })
+    return reply.code(created ? 201 : 200).send(answer)
   })
 
   app.delete(one, DEVICES.leave, async (request, reply) => {
@@ -38,11 +56,13 @@ export const deviceRoutes: OperatorPlugin = async (app, { useCases: { grants }, 
   })
 }
 
-function toReply({ reference, model, bytes, createdAt }: Grant) {
+function toReply({ reference, label, model, bytes, share = 'all', createdAt }: Grant) {
   return {
     device_id: reference,
+    label: label ?? null,
     model: model ?? null,
     bytes,
+    share,
     created_at: formatTimestamp(createdAt),
   }
 }
@@ -71,15 +91,31 @@ const Terms = Type.Object(
         'Bytes that the device adds to the capacity. The default is configured per model, or for all devices.',
       ),
     ),
+    label: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        maxLength: MAX_LABEL_LENGTH,
+        pattern: LABEL_PATTERN,
+        description: `The name that people know the device by: at most ${MAX_LABEL_LENGTH} characters, without control characters.`,
+        examples: ['Front door'],
+      }),
+    ),
+    share: Type.Optional(
+      Type.Unsafe<DeviceShare>({
+        anyOf: SHARES,
+        description:
+          'How much of the account the files of the device may take: `all`; `own`, which is what the device adds; or a ' +
+          'number of bytes. By default, `DEVICE_SHARE`.',
+        examples: ['own'],
+      }),
+    ),
   },
   { title: 'DeviceTerms', additionalProperties: false },
 )
 
 const Device = Type.Object(
   {
-    device_id: Text('The device id, unique among the devices of the user.', 'camera-17'),
-    model: TextOrNull('The model of the device, if known.', 'camera-2'),
-    bytes: Bytes('Bytes that the device adds to the capacity.', 5_368_709_120),
+    ...DEVICE_MEMBERS,
     created_at: Time('When the device was added.'),
   },
   { title: 'Device' },
@@ -93,7 +129,8 @@ const DEVICES = {
   join: ofUser({
     operationId: 'putDevice',
     summary: 'Add a device, which increases the capacity',
-    description: 'Repeated requests count once. The terms of the last request apply.',
+    description:
+      'Repeated requests count once. The terms of the last request apply; what it leaves out gets its default.',
     params: OfDevice,
     body: Terms,
     response: { 200: Device, 201: Device },

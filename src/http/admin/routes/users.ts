@@ -1,4 +1,5 @@
 import { invalidParameter } from '../../../core/errors.ts'
+import { deviceUsageJson } from '../../../core/quota/device-usage.ts'
 import { accountJson } from '../../../core/users/account-json.ts'
 import { ACCOUNT_ORDERS } from '../../../core/users/account-ledger.ts'
 import {
@@ -11,6 +12,7 @@ import { described } from '../../openapi/operation.ts'
 import { Query } from '../../openapi/parameters.ts'
 import { OneOf, Page, Text, Time, USAGE } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
+import { DeviceUsageReply } from '../../routes/device-usage.ts'
 import { type Key, PAGE_QUERY, readPage, textsOf } from '../../routes/pagination.ts'
 import type { OperatorPlugin } from '../operator-plugin.ts'
 import { describingUser, NO_QUERY } from '../route-schemas.ts'
@@ -51,7 +53,12 @@ export const userRoutes: OperatorPlugin = async (app, { useCases: { users }, aud
     return { users: entries.map(accountJson), next_cursor }
   })
 
-  app.get(one, USERS.show, async (request) => accountJson(await users.find(request.params.user_id)))
+  app.get(one, USERS.show, async (request) => {
+    const { user_id } = request.params
+    const account = await users.find(user_id)
+    const devices = await users.listDeviceUsage(user_id)
+    return { ...accountJson(account), devices: devices.map(deviceUsageJson) }
+  })
 
   app.patch(one, USERS.patch, async (request) => {
     const { user_id } = request.params
@@ -80,17 +87,24 @@ function creationIn([createdAt, userId, another]: Key) {
   return isPlace ? { createdAt, userId: parseUserId(String(userId)) } : undefined
 }
 
-export const User = Type.Object(
+const MEMBERS = {
+  user_id: Text('The id of the user, which never changes.', 'alice'),
+  status: OneOf(
+    ['active', 'suspended', 'deleted'],
+    'A deleted user has the status `deleted` until all their data is purged.',
+  ),
+  created_at: Time('When the user was created.'),
+  capacity: Type.Object(USAGE),
+}
+
+export const User = Type.Object(MEMBERS, { title: 'User' })
+
+const UserDetails = Type.Object(
   {
-    user_id: Text('The id of the user, which never changes.', 'alice'),
-    status: OneOf(
-      ['active', 'suspended', 'deleted'],
-      'A deleted user has the status `deleted` until all their data is purged.',
-    ),
-    created_at: Time('When the user was created.'),
-    capacity: Type.Object(USAGE),
+    ...MEMBERS,
+    devices: Type.Array(DeviceUsageReply, { description: 'What the files of each device take.' }),
   },
-  { title: 'User' },
+  { title: 'UserDetails', description: 'A user with their devices.' },
 )
 
 const Nothing = Type.Object({}, { additionalProperties: false, examples: [{}] })
@@ -153,7 +167,7 @@ const USERS = {
   show: ofUser({
     operationId: 'getUser',
     summary: 'Get a user',
-    response: { 200: User },
+    response: { 200: UserDetails },
     responses: { 200: 'The user.' },
   }),
   patch: ofUser({

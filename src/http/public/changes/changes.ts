@@ -12,7 +12,14 @@ import { VISIBILITIES } from '../../../core/files/file.ts'
 import { cutPage, DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
 import { described } from '../../openapi/operation.ts'
 import { Query } from '../../openapi/parameters.ts'
-import { Bytes, EXAMPLE_SHA256, OneOf, Text, Time } from '../../openapi/reply-schemas.ts'
+import {
+  Bytes,
+  EXAMPLE_SHA256,
+  OneOf,
+  Text,
+  TextOrNull,
+  Time,
+} from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { PAGE_QUERY } from '../../routes/pagination.ts'
@@ -45,6 +52,7 @@ const ChangeReply = Type.Object(
     size: Type.Optional(Bytes('Size of the file in bytes.', 6143)),
     sha256: Type.Optional(Text('SHA-256 of the file, in lower-case hexadecimal.', EXAMPLE_SHA256)),
     visibility: Type.Optional(OneOf(VISIBILITIES, 'Who may download the file.')),
+    device_id: Type.Optional(TextOrNull('The device that stored the content, for `file.*`.')),
     capacity: Type.Optional(
       Type.Integer({ minimum: 0, description: 'Capacity in bytes, for `capacity.*`.' }),
     ),
@@ -105,6 +113,7 @@ const EXAMPLE = {
       size: 6143,
       sha256: EXAMPLE_SHA256,
       visibility: 'private',
+      device_id: null,
     },
   ],
   next_cursor: 'WyJhbGljZSIsMTc5NTI2MjQwMDAwMCw0MiwxNzk1MjYyNDAwMDAwXQ',

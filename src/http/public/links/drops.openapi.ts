@@ -25,6 +25,7 @@ const DROP_PROBLEMS = [
   'file_too_large',
   'digest_mismatch',
   'capacity_exceeded',
+  'link_limit_exceeded',
 ] as const
 
 const DROP = {
@@ -70,7 +71,12 @@ function ofDrop(
     },
     ...(requestBody && { requestBody }),
     responses,
-    problems: ['not_found', 'link_password_required', ...toldOnDrop(problems)],
+    problems: [
+      'not_found',
+      'link_password_required',
+      'link_limit_exceeded',
+      ...toldOnDrop(problems),
+    ],
     ...described,
   }
 }

@@ -1,18 +1,14 @@
 import type { Static } from 'typebox'
-import {
-  LABEL_PATTERN,
-  MAX_EXPIRES_IN_SECONDS,
-  MAX_LABEL_LENGTH,
-} from '../../../core/auth/terms.ts'
+import { MAX_EXPIRES_IN_SECONDS } from '../../../core/auth/terms.ts'
 import { formatError } from '../../../core/errors.ts'
 import { parseFileName, parseFileNamePrefix } from '../../../core/files/file-name.ts'
-import { MAX_PASSWORD_LENGTH, PASSWORD_PATTERN } from '../../../core/links/link-password.ts'
 import { LINK_KINDS, type LinkTarget } from '../../../core/links/link.ts'
-import { type LinkTerms, MAX_USES } from '../../../core/links/links.ts'
+import type { LinkTerms } from '../../../core/links/links.ts'
 import { describing } from '../../openapi/operation.ts'
 import { Prefix } from '../../openapi/parameters.ts'
 import { OneOf, Text } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
+import { DROP_LIMITS, LABEL, limitsIn, PASSWORD, USES } from '../../routes/link-changes.ts'
 import { LINK_MEMBERS } from '../../routes/link-resource.ts'
 
 export const ofLinks = describing({ tag: 'links', credentials: 'none' })
@@ -42,29 +38,10 @@ export const LinkBody = Type.Object(
         description: 'Lifetime of the link in seconds. By default, the link does not expire.',
       }),
     ),
-    max_uses: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: MAX_USES,
-        description:
-          'The link ends after this number of downloads or drops. By default, there is no limit.',
-      }),
-    ),
-    password: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: MAX_PASSWORD_LENGTH,
-        pattern: PASSWORD_PATTERN,
-        description: `The password that visitors must enter: 1 to ${MAX_PASSWORD_LENGTH} characters, without control characters.`,
-      }),
-    ),
-    label: Type.Optional(
-      Type.String({
-        maxLength: MAX_LABEL_LENGTH,
-        pattern: LABEL_PATTERN,
-        description: `A title, which visitors see: at most ${MAX_LABEL_LENGTH} characters, without control characters.`,
-      }),
-    ),
+    max_uses: Type.Optional(Type.Integer(USES)),
+    password: Type.Optional(Type.String(PASSWORD)),
+    label: Type.Optional(Type.String(LABEL)),
+    ...DROP_LIMITS,
   },
   {
     title: 'LinkTerms',
@@ -78,7 +55,8 @@ type Body = Static<typeof LinkBody>
 /** Throws `format_error` unless it names one file or a prefix, and as their parsers do. */
 export function linkTermsIn(body: Body): LinkTerms {
   const { kind, expires_in: expiresInSeconds, max_uses: maxUses, password, label = '' } = body
-  return { kind, target: targetIn(body), label, expiresInSeconds, maxUses, password }
+  const limits = limitsIn(body)
+  return { kind, target: targetIn(body), label, expiresInSeconds, maxUses, password, limits }
 }
 
 function targetIn({ kind, name, prefix }: Body): LinkTarget {
@@ -89,6 +67,7 @@ function targetIn({ kind, name, prefix }: Body): LinkTarget {
   throw formatError('A download link needs "name" or "prefix", and a drop link "prefix".')
 }
 
+/** With its new secret. */
 export const CreatedLinkReply = Type.Object(
   {
     ...LINK_MEMBERS,

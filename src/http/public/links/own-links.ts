@@ -1,11 +1,19 @@
 import type { FastifyRequest } from 'fastify'
+import type { CreatedLink } from '../../../core/links/links.ts'
 import { discardBody } from '../../body/discard-body.ts'
 import { describing, withParsed } from '../../openapi/operation.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { Type } from '../../openapi/type.ts'
 import { originOf } from '../../server/forwarded.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
-import { LinkId, linkPage, LinkPageReply, linkReply } from '../../routes/link-resource.ts'
+import { LinkChangesBody, linkChangesIn } from '../../routes/link-changes.ts'
+import {
+  LinkId,
+  linkPage,
+  LinkPageReply,
+  LinkReply,
+  linkReply,
+} from '../../routes/link-resource.ts'
 import { PAGE_QUERY } from '../../routes/pagination.ts'
 import { requireUser } from '../access-token.ts'
 import type { UserPlugin } from '../user-plugin.ts'
@@ -13,7 +21,7 @@ import { CreatedLinkReply, LinkBody, linkTermsIn } from './link-resource.ts'
 
 const LINKS = '/users/me/links'
 
-/** Users create, list and revoke links for people without an account. */
+/** Users create, list, change and revoke links for people without an account. */
 export const ownLinkRoutes: UserPlugin = async (
   app,
   { useCases: { links }, basePath, readInTurn },
@@ -26,30 +34,49 @@ export const ownLinkRoutes: UserPlugin = async (
     ...LIST,
     onRequest,
     handler: async (request, reply) => {
-      const caller = requireUser(request, ['share'])
+      const subject = requireUser(request, ['share'])
       void reply.header('cache-control', 'no-store')
       return await linkPage(request.query, (page) =>
-        readInTurn(reply, () => links.list(caller, page)),
+        readInTurn(reply, () => links.list(subject, page)),
       )
     },
   })
 
   app.delete(`${LINKS}/:link_id`, { ...REVOKE, onRequest }, async (request, reply) => {
-    const caller = requireUser(request, ['share'])
+    const subject = requireUser(request, ['share'])
     await discardBody(reply)
-    await links.revoke(caller, request.params.link_id)
+    await links.revoke(subject, request.params.link_id)
     return reply.code(204).send()
   })
 
   app.post(LINKS, { ...CREATE, onRequest }, async (request, reply) => {
-    const caller = requireUser(request, ['share'])
+    const subject = requireUser(request, ['share'])
     const terms = linkTermsIn(request.body)
-    const link = await links.create({ ...terms, subject: caller, signal: requestSignal(reply) })
+    const link = await links.create({ ...terms, subject, signal: requestSignal(reply) })
+    return reply.code(201).header('cache-control', 'no-store').send(withSecret(request, link))
+  })
+
+  app.patch(`${LINKS}/:link_id`, { ...CHANGE, onRequest }, async (request, reply) => {
+    const subject = requireUser(request, ['share'])
+    const { link_id: linkId } = request.params
+    const changes = linkChangesIn(request.body)
+    const signal = requestSignal(reply)
+    void reply.header('cache-control', 'no-store')
+    return linkReply(await links.update({ subject, linkId, signal, ...changes }))
+  })
+
+  app.post(`${LINKS}/:link_id/secret`, { ...RENEW, onRequest }, async (request, reply) => {
+    const subject = requireUser(request, ['share'])
+    await discardBody(reply)
+    void reply.header('cache-control', 'no-store')
+    return withSecret(request, await links.renewSecret(subject, request.params.link_id))
+  })
+
+  function withSecret(request: FastifyRequest, link: CreatedLink) {
     const { secret } = link
     const url = `${originOf(request)}${basePath}/links/${secret}`
-    const created = { ...linkReply(link), url, secret }
-    return reply.code(201).header('cache-control', 'no-store').send(created)
-  })
+    return { ...linkReply(link), url, secret }
+  }
 }
 
 const ofOwnLinks = describing({ tag: 'links' })
@@ -59,7 +86,7 @@ const CREATE = ofOwnLinks({
   summary: 'Create a link that gives or takes files without an account',
   description:
     "The caller's token needs `share`, and `read` for a download link or `create` for a drop link. Revoking the token " +
-    'revokes the link, which expires with it if the token has a scope or was made by another one. The body is JSON in UTF-8 of at most 16 KiB.',
+    'revokes the link, which expires with it if the token has a scope. The body is JSON in UTF-8 of at most 16 KiB.',
   body: LinkBody,
   jsonBody: withParsed(LinkBody, { name: FILE_NAME_SCHEMA }),
   response: { 201: CreatedLinkReply },
@@ -69,7 +96,7 @@ const CREATE = ofOwnLinks({
       headers: ['Cache-Control'],
     },
   },
-  problems: ['invalid_file_name', 'link_limit_exceeded'],
+  problems: ['invalid_file_name', 'link_count_exceeded'],
 })
 
 const LIST = ofOwnLinks({
@@ -82,10 +109,36 @@ const LIST = ofOwnLinks({
   responses: { 200: { description: 'One page of links.', headers: ['Cache-Control'] } },
 })
 
+const ONE = Type.Object({ link_id: LinkId })
+
+const CHANGE = ofOwnLinks({
+  operationId: 'changeLink',
+  summary: "Change one of the caller's links",
+  description:
+    'Members that the body omits do not change. The tokens that may revoke the link may change it. The body is JSON in UTF-8 of at most 16 KiB.',
+  params: ONE,
+  body: LinkChangesBody,
+  response: { 200: LinkReply },
+  responses: { 200: { description: 'The changed link.', headers: ['Cache-Control'] } },
+  problems: ['not_found'],
+})
+
+const RENEW = ofOwnLinks({
+  operationId: 'renewLinkSecret',
+  summary: "Give one of the caller's links a new secret",
+  description: 'Every instance refuses the old one from now on.',
+  params: ONE,
+  response: { 200: CreatedLinkReply },
+  responses: {
+    200: { description: 'The link. Its secret is shown only once.', headers: ['Cache-Control'] },
+  },
+  problems: ['not_found'],
+})
+
 const REVOKE = ofOwnLinks({
   operationId: 'revokeLink',
   summary: "Revoke one of the caller's links",
-  params: Type.Object({ link_id: LinkId }),
+  params: ONE,
   responses: { 204: 'The link is revoked. Every instance refuses it from now on.' },
   problems: ['not_found'],
 })

@@ -14,7 +14,7 @@ import { servedMediaType } from '../../headers/served-media-type.ts'
 import { Bytes, OneOf, Text } from '../../openapi/reply-schemas.ts'
 import { type FastifyPluginAsyncTypebox, Type } from '../../openapi/type.ts'
 import type { PageFile } from '../../pages/static-assets.ts'
-import { ExpiresAt, UsesLeft } from '../../routes/link-resource.ts'
+import { DROPS_LEFT, dropsLeftReply, ExpiresAt, UsesLeft } from '../../routes/link-resource.ts'
 import { DOCUMENT_HEADERS, sendFile } from '../../routes/page.ts'
 import { formatCursor, type Key, PAGE_QUERY, parseCursor } from '../../routes/pagination.ts'
 import { linkArchive } from './link-archive.ts'
@@ -50,6 +50,7 @@ export const viewLinkRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (app
         ...files,
         expires_at: formatTimestamp(link.expiresAt),
         uses_left: usesLeft(link) ?? null,
+        ...(link.kind === 'drop' && dropsLeftReply(link)),
         needs_password: link.passwordHash !== undefined,
       }
     },
@@ -160,6 +161,8 @@ const Reply = Type.Object(
     ),
     expires_at: Type.Optional(ExpiresAt),
     uses_left: Type.Optional(UsesLeft),
+    bytes_left: Type.Optional(DROPS_LEFT.bytes_left),
+    files_left: Type.Optional(DROPS_LEFT.files_left),
   },
   { title: 'VisitedLink', description: 'What a link gives or takes.' },
 )

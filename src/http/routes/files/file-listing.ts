@@ -22,6 +22,7 @@ import {
 } from '../../../core/files/listing.ts'
 import { invalidParameter } from '../../../core/errors.ts'
 import { DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'
+import { REFERENCE_PATTERN } from '../../../core/quota/grants.ts'
 import { Prefix, Query } from '../../openapi/parameters.ts'
 import { Text } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
@@ -41,6 +42,14 @@ export const LISTING_QUERY = Query({
       description:
         'A part of the file names, in any case. Compared by Unicode lower case, in the form NFC.',
       examples: ['readme'],
+    }),
+  ),
+  device_id: Type.Optional(
+    Type.String({
+      pattern: REFERENCE_PATTERN,
+      description:
+        "Only files that this device has stored. Other users' files show no device, so none of them matches.",
+      examples: ['camera-17'],
     }),
   ),
   delimiter: Type.Optional(
@@ -118,6 +127,7 @@ export const SHORT_PAGES =
 export interface AskedListing {
   readonly prefix: FileNamePrefix
   readonly contains: string | undefined
+  readonly deviceId: string | undefined
   readonly rollUp: RollUp | undefined
   readonly countsFolders: boolean
   readonly order: FileOrder
@@ -140,7 +150,8 @@ export function askedListing(request: FastifyRequest): AskedListing {
     const detail = 'folder_totals needs a delimiter, and cannot be combined with contains.'
     throw invalidParameter('folder_totals', detail)
   }
-  return { prefix, contains, rollUp, countsFolders, order, after, limit }
+  const { device_id: deviceId } = query
+  return { prefix, contains, deviceId, rollUp, countsFolders, order, after, limit }
 }
 
 export function listingReply(

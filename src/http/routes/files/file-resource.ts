@@ -5,6 +5,7 @@ import { type FileName, parseFileName } from '../../../core/files/file-name.ts'
 import {
   type ContentDescription,
   type File,
+  type FileVersion,
   NEVER,
   VISIBILITIES,
 } from '../../../core/files/file.ts'
@@ -20,6 +21,7 @@ import {
   Strings,
   Text,
   Time,
+  TextOrNull,
   TimeOrNull,
 } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
@@ -65,6 +67,7 @@ const VERSION = '019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a'
 
 /** What a file, current or past, has in every response. */
 export const DESCRIPTION = {
+  device_id: TextOrNull('The device whose token stored the content.', 'camera-17'),
   media_type: Text(
     'The media type of the content, as the client stated it, else by the extension of the name.',
     'text/markdown',
@@ -94,7 +97,7 @@ const MEMBERS = {
       '(`public`).',
   ),
   created_at: Time('When a file with this name was first uploaded.'),
-  updated_at: Time('When the file was last written or changed.'),
+  updated_at: Time('When the file last changed. A change of its visibility alone does not count.'),
   expires_at: TimeOrNull('When the file expires.'),
   ...DESCRIPTION,
   keep: Type.Boolean({
@@ -144,6 +147,12 @@ export function fileReply(file: File) {
   }
 }
 
-export function descriptionReply(file: ContentDescription & { readonly name: FileName }) {
-  return { media_type: servedMediaType(file), metadata: membersOf(file.metadata) }
+export function descriptionReply(
+  file: ContentDescription & Pick<FileVersion, 'name' | 'deviceId'>,
+) {
+  return {
+    device_id: file.deviceId,
+    media_type: servedMediaType(file),
+    metadata: membersOf(file.metadata),
+  }
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { hasPrefix, narrowPrefix } from '../../../core/auth/scope.ts'
+import { assertCoversDevice, hasPrefix, narrowPrefix } from '../../../core/auth/scope.ts'
 import type { Subject } from '../../../core/auth/subject.ts'
 import type { Repository } from '../../../core/repository.ts'
 import type { UserId } from '../../../core/users/user-id.ts'
@@ -33,6 +33,7 @@ export function addFileList(
       const { userId, viewer } = readerOf(request)
       const asked = askedListing(request)
       const own = viewer?.userId === userId ? viewer : undefined
+      if (own !== undefined) assertCoversDevice(own, asked.deviceId)
       const page = {
         ...asked,
         userId,

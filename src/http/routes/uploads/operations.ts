@@ -175,6 +175,7 @@ export const CREATE = {
     ...BODY_PROBLEMS,
     ...COMMIT_PROBLEMS,
     'unfinished_uploads_exceeded',
+    'upload_busy',
   ],
 } as const satisfies Operation
 

@@ -1,7 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sha256 } from '../../../../src/core/auth/sha256.ts'
-import type { FileNamePrefix } from '../../../../src/core/files/file-name.ts'
-import { createVersion } from '../../../../src/core/objects/object-key.ts'
 import type { ResumableUpload } from '../../../../src/core/resumable/resumable-ledger.ts'
 import {
   type Account,
@@ -11,6 +8,7 @@ import {
   outcomeOf,
   race,
 } from '../fixture.ts'
+import { newLink } from '../new-link.ts'
 import { part, type Resumables, resumablesOf, TAIL_RETENTION_MS, tailPiece } from './fixture.ts'
 
 const ROUNDS = 40
@@ -209,30 +207,9 @@ export function resumableRaceContract(name: string, open: () => Promise<LedgerHa
     })
 
     const dropLink = async (maxUses?: number): Promise<string> => {
-      const linkId = createVersion()
-      await harness.ledger.addLink({
-        userId: account.userId,
-        userCreatedAt: account.userCreatedAt,
-        linkId,
-        sha256: sha256(linkId),
-        createdBy: {
-          tokenId: 'jwt',
-          isJwt: true,
-          isScoped: false,
-          leftMs: undefined,
-          credential: undefined,
-          deviceId: undefined,
-        },
-        terms: {
-          kind: 'drop',
-          target: { prefix: '' as FileNamePrefix },
-          label: 'drops',
-          maxUses,
-          passwordHash: undefined,
-        },
-        askedMs: undefined,
-      })
-      return linkId
+      const link = newLink(account, { terms: { maxUses } })
+      await harness.ledger.addLink(link)
+      return link.linkId
     }
 
     it('a link lets in as many of 10 creations at once as it has uses left', async () => {

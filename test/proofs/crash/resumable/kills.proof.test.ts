@@ -23,7 +23,7 @@ const MIB = 2 ** 20
 /** What S3 stores at once, and how much of a body may be in flight beside it. */
 const PART = 8 * MIB
 
-const TIMEOUT_MS = 300_000
+const REQUEST_TIMEOUT_MS = 300_000
 
 describe('an instance that is killed in a resumable upload, on SQLite and files', () => {
   killsSuite({ postgres: undefined, s3: undefined })
@@ -39,117 +39,101 @@ function killsSuite(places: Places): void {
   beforeEach(async () => {
     opened = new AsyncDisposableStack()
     stack = opened.use(await openStack(places))
-  }, TIMEOUT_MS)
-  afterEach(() => opened.disposeAsync(), TIMEOUT_MS)
+  })
+  afterEach(() => opened.disposeAsync())
 
-  it(
-    'R03 with parts in flight costs its client one part and 5 s of data at most',
-    async () => {
-      const upload = await create(stack, 'film', 5 * PART)
-      const { promise: recorded, resolve: goOn } = Promise.withResolvers<void>()
-      const answer = appendSlowly(stack, upload, { first: PART + KIB, goOn: recorded })
-      await expect.poll(() => recordedBytes(stack, upload), POLL).toBeGreaterThanOrEqual(PART)
-      const before = await recordedBytes(stack, upload)
-      const killed = stack.killed.diesAt('after a part, with others in flight', 60_000)
-      goOn()
-      expect(await killed).toBe(true)
-      expect((await answer).status).toBe(0)
+  it('R03 with parts in flight costs its client one part and 5 s of data at most', async () => {
+    const upload = await create(stack, 'film', 5 * PART)
+    const { promise: recorded, resolve: goOn } = Promise.withResolvers<void>()
+    const answer = appendSlowly(stack, upload, { first: PART + KIB, goOn: recorded })
+    await expect.poll(() => recordedBytes(stack, upload), POLL).toBeGreaterThanOrEqual(PART)
+    const before = await recordedBytes(stack, upload)
+    const killed = stack.killed.diesAt('after a part, with others in flight', 60_000)
+    goOn()
+    expect(await killed).toBe(true)
+    expect((await answer).status).toBe(0)
 
-      const other = await stack.other()
-      const startedAt = performance.now()
-      const offset = await offsetAt(other, upload)
-      // As long as it takes to fence an instance that does not respond.
-      expect(performance.now() - startedAt).toBeLessThan(5_000)
-      expect(offset).toBeGreaterThanOrEqual(before)
-      await finish(other, upload, offset)
-      await expectSettled(stack, [upload])
-    },
-    TIMEOUT_MS,
-  )
+    const other = await stack.other()
+    const startedAt = performance.now()
+    const offset = await offsetAt(other, upload)
+    // As long as it takes to fence an instance that does not respond.
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    expect(offset).toBeGreaterThanOrEqual(before)
+    await finish(other, upload, offset)
+    await expectSettled(stack, [upload])
+  })
 
-  it(
-    'R04 after it has stored a tail, and before it has recorded it, leaves the offset as it was',
-    async () => {
-      const upload = await create(stack, 'notes', 900 * KIB)
-      await append(stack.killed, upload, [0, 300 * KIB])
-      const before = await storedObjects(stack)
-      const lost = dyingAt(stack, 'after the bytes, before their record', () =>
-        send(appendRequest(stack.killed, upload, [300 * KIB, 500 * KIB])),
-      )
-      expect((await lost).kind).toBe('lost')
-      const hasTails = stack.world.service.objects.hasTails
-      expect(await storedObjects(stack)).toBe(before + (hasTails ? 1 : 0))
+  it('R04 after it has stored a tail, and before it has recorded it, leaves the offset as it was', async () => {
+    const upload = await create(stack, 'notes', 900 * KIB)
+    await append(stack.killed, upload, [0, 300 * KIB])
+    const before = await storedObjects(stack)
+    const lost = dyingAt(stack, 'after the bytes, before their record', () =>
+      send(appendRequest(stack.killed, upload, [300 * KIB, 500 * KIB])),
+    )
+    expect((await lost).kind).toBe('lost')
+    const hasTails = stack.world.service.objects.hasTails
+    expect(await storedObjects(stack)).toBe(before + (hasTails ? 1 : 0))
 
-      const other = await stack.other()
-      expect(await offsetAt(other, upload)).toBe(300 * KIB)
-      await append(other, upload, [300 * KIB, 600 * KIB])
-      await passTime(stack.world.database, 16 * MINUTE_MS)
-      await stack.world.service.sweeper.sweep({
-        signal: AbortSignal.timeout(60_000),
-        onWait: () => undefined,
-      })
-      // The tail of the append that was lost is gone, and those in use are not.
-      expect(await storedObjects(stack)).toBe(hasTails ? 2 : 0)
-      await finish(other, upload, 600 * KIB)
-      await expectSettled(stack, [upload])
-    },
-    TIMEOUT_MS,
-  )
+    const other = await stack.other()
+    expect(await offsetAt(other, upload)).toBe(300 * KIB)
+    await append(other, upload, [300 * KIB, 600 * KIB])
+    await passTime(stack.world.database, 16 * MINUTE_MS)
+    await stack.world.service.sweeper.sweep({
+      signal: AbortSignal.timeout(60_000),
+      onWait: () => undefined,
+    })
+    // The tail of the append that was lost is gone, and those in use are not.
+    expect(await storedObjects(stack)).toBe(hasTails ? 2 : 0)
+    await finish(other, upload, 600 * KIB)
+    await expectSettled(stack, [upload])
+  })
 
-  it(
-    'R05 between the last byte and the commit leaves an upload that a HEAD elsewhere makes one file',
-    async () => {
-      const uploads = new Map<Moment, Upload>()
-      const isAtomic = places.s3 === undefined
-      for (const moment of AFTER_THE_LAST_BYTE) {
-        if (moment === DURING && !isAtomic) continue
-        const upload = await create(stack, moment.replaceAll(' ', '-'), 600 * KIB)
-        // By another instance or an earlier process, so that the content has to be read again.
-        await append(stack.first, upload, [0, 200 * KIB])
-        uploads.set(moment, upload)
-      }
+  it('R05 between the last byte and the commit leaves an upload that a HEAD elsewhere makes one file', async () => {
+    const uploads = new Map<Moment, Upload>()
+    const isAtomic = places.s3 === undefined
+    for (const moment of AFTER_THE_LAST_BYTE) {
+      if (moment === DURING && !isAtomic) continue
+      const upload = await create(stack, moment.replaceAll(' ', '-'), 600 * KIB)
+      // By another instance or an earlier process, so that the content has to be read again.
+      await append(stack.first, upload, [0, 200 * KIB])
+      uploads.set(moment, upload)
+    }
+    await stack.restart()
+    for (const [moment, upload] of uploads) {
+      const request = () => send(appendRequest(stack.killed, upload, [200 * KIB, 600 * KIB]))
+      const outcome = await dyingAt(stack, moment, request)
+      expect({ moment, kind: outcome.kind }).toEqual({ moment, kind: 'lost' })
       await stack.restart()
-      for (const [moment, upload] of uploads) {
-        const request = () => send(appendRequest(stack.killed, upload, [200 * KIB, 600 * KIB]))
-        const outcome = await dyingAt(stack, moment, request)
-        expect({ moment, kind: outcome.kind }).toEqual({ moment, kind: 'lost' })
-        await stack.restart()
-      }
-      const other = await stack.other()
-      for (const upload of uploads.values()) {
-        const offset = await offsetAt(other, upload)
-        if (offset < 600 * KIB) await finish(other, upload, offset)
-      }
-      await expectSettled(stack, [...uploads.values()])
-    },
-    TIMEOUT_MS,
-  )
+    }
+    const other = await stack.other()
+    for (const upload of uploads.values()) {
+      const offset = await offsetAt(other, upload)
+      if (offset < 600 * KIB) await finish(other, upload, offset)
+    }
+    await expectSettled(stack, [...uploads.values()])
+  })
 
   // Only there can a completion be cut off.
   if (places.s3 === undefined) return
-  it(
-    'R05 in the middle of the completion leaves the whole file, or an upload that the store has lost',
-    async () => {
-      const uploads: Upload[] = []
-      for (let kill = 0; kill < 4; kill++) {
-        const upload = await create(stack, `cut-${kill}`, 600 * KIB)
-        await append(stack.first, upload, [0, 200 * KIB])
-        const request = () => send(appendRequest(stack.killed, upload, [200 * KIB, 600 * KIB]))
-        await dyingAt(stack, DURING, request)
-        await stack.restart()
-        uploads.push(upload)
-      }
-      const other = await stack.other()
-      const finished: Upload[] = []
-      for (const upload of uploads) {
-        const { status } = await headAt(other, upload)
-        expect([200, 410]).toContain(status)
-        if (status === 200) finished.push(upload)
-      }
-      await expectSettled(stack, finished)
-    },
-    TIMEOUT_MS,
-  )
+  it('R05 in the middle of the completion leaves the whole file, or an upload that the store has lost', async () => {
+    const uploads: Upload[] = []
+    for (let kill = 0; kill < 4; kill++) {
+      const upload = await create(stack, `cut-${kill}`, 600 * KIB)
+      await append(stack.first, upload, [0, 200 * KIB])
+      const request = () => send(appendRequest(stack.killed, upload, [200 * KIB, 600 * KIB]))
+      await dyingAt(stack, DURING, request)
+      await stack.restart()
+      uploads.push(upload)
+    }
+    const other = await stack.other()
+    const finished: Upload[] = []
+    for (const upload of uploads) {
+      const { status } = await headAt(other, upload)
+      expect([200, 410]).toContain(status)
+      if (status === 200) finished.push(upload)
+    }
+    await expectSettled(stack, finished)
+  })
 }
 
 const POLL = { timeout: 60_000, interval: 50 } as const
@@ -289,7 +273,7 @@ function appendSlowly(
     // Not all of it, so that it can't be sealed.
     yield content.subarray(first, -1)
   }
-  return rawRequest({ port, send: pieces(), timeoutMs: TIMEOUT_MS })
+  return rawRequest({ port, send: pieces(), timeoutMs: REQUEST_TIMEOUT_MS })
 }
 
 /** Sends the request when the instance is to die at that moment, and expects it to. */

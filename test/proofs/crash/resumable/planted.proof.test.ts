@@ -13,31 +13,21 @@ const missing = minio === undefined || postgres === undefined
 
 const LOCAL: Places = { postgres: undefined, s3: undefined }
 
-const TIMEOUT_MS = 240_000
-
 type Plant = (world: World, id: string) => Promise<void>
 
 describe('a crash run sees in resumable uploads', () => {
-  it(
-    'an offset that shrinks, a lost append, a file committed twice and a reservation that is kept',
-    async () => {
-      const figures = await run(LOCAL, [shrinkOffset, loseBytes, commitTwice, keepReservation])
-      expectSeen(figures, 'lost', /left-0 .*: the offset shrank from \d+ to/)
-      expectSeen(figures, 'lost', /left-1 .*: \d+ acknowledged bytes of \d+ ended as lost/)
-      expectSeen(figures, 'altered', /two files of one upload/)
-      expectSeen(figures, 'quota', /ann: .*"reserved":5/)
-    },
-    TIMEOUT_MS,
-  )
+  it('an offset that shrinks, a lost append, a file committed twice and a reservation that is kept', async () => {
+    const figures = await run(LOCAL, [shrinkOffset, loseBytes, commitTwice, keepReservation])
+    expectSeen(figures, 'lost', /left\/0 .*: the offset shrank from \d+ to/)
+    expectSeen(figures, 'lost', /left\/1 .*: \d+ acknowledged bytes of \d+ ended as lost/)
+    expectSeen(figures, 'altered', /two files of one upload/)
+    expectSeen(figures, 'quota', /ann: .*"reserved":5/)
+  })
 
-  it.skipIf(missing)(
-    'a tail that is removed too early',
-    async () => {
-      const figures = await run({ postgres, s3: minio }, [removeTail])
-      expectSeen(figures, 'lost', /can not be finished/)
-    },
-    TIMEOUT_MS,
-  )
+  it.skipIf(missing)('a tail that is removed too early', async () => {
+    const figures = await run({ postgres, s3: minio }, [removeTail])
+    expectSeen(figures, 'lost', /can not be finished/)
+  })
 })
 
 /** Each plant has an unfinished upload of its own. */

@@ -3,6 +3,7 @@ import type { BatchOperation } from '../../../../src/core/files/operation.ts'
 import { MAX_FILES } from '../plan/parameters.ts'
 import type { AppliedCall } from '../world/seam.ts'
 import { type Applied, operationOf } from './applied.ts'
+import { accountsIn, type DeviceId, reservedBytes, stateAs, userAs } from './device-accounts.ts'
 import { perform } from './file-changes.ts'
 import { capacityOf, usedBytes } from './model.ts'
 import { shareFor } from './shares.ts'
@@ -41,15 +42,21 @@ export function assertBatchRefusal(applied: Applied, call: AppliedCall): void {
     const dated = { ...applied, at: applied.clock() }
     for (const each of operations) perform(dated, { ...each, userId })
   })
-  const reserved = applied.after.quotas.find((row) => row.user_id === userId)?.reserved_bytes ?? 0
-  const isMore = end.files.size > before.files.size
-  const hasGrown = usedBytes(end) > usedBytes(before)
-  const isFull = hasGrown
-    ? usedBytes(end) + reserved > capacityOf(end)
-    : isMore && capacityOf(end) === 0
+  const isFull = (account: DeviceId): boolean => {
+    const [old, now] = [userAs(before, account), userAs(end, account)]
+    const reserved = reservedBytes(stateAs(applied.after, account), userId)
+    if (usedBytes(now) > usedBytes(old)) return usedBytes(now) + reserved > capacityOf(now)
+    return now.files.size > old.files.size && capacityOf(now) === 0
+  }
+  const full = [...accountsIn(end)].filter(isFull)
+  const hasFullDevice = full.some((account) => account !== undefined)
   const { credential } = operationOf(applied, call.actor) ?? {}
-  const hasTooMany = isMore && end.files.size > shareFor(MAX_FILES, credential).all
-  const isTrue = reason.code === 'capacity_exceeded' ? isFull : hasTooMany
+  const most = Math.max(before.files.size, shareFor(MAX_FILES, credential).all)
+  const isOfDevice = reason.facts['limit'] === 'device'
+  const isTrue =
+    reason.code === 'file_count_exceeded'
+      ? end.files.size > most
+      : full.length > 0 && isOfDevice === hasFullDevice
   demand(isTrue, 'I5', `a batch that ends with ${usedBytes(end)} bytes is refused`)
 }
 

@@ -175,6 +175,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'findAccount':
     case 'listAccounts':
     case 'reportCapacity':
+    case 'reportDevices':
     case 'checkBegin':
     case 'confirm':
     case 'endLeases':
@@ -184,6 +185,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'addLink':
     case 'findLink':
     case 'listLinks':
+    case 'updateLink':
     case 'removeLink':
     case 'countUses':
     case 'returnUses':

@@ -1,3 +1,6 @@
+import { isAppError } from '../../../../src/core/errors.ts'
+import { DEVICE } from '../../../../src/core/quota/grants.ts'
+import type { UserId } from '../../../../src/core/users/user-id.ts'
 import { startOperation, userIdOf } from '../world/client.ts'
 import { startAppend, startCreation, startNamed } from '../world/resumable-client.ts'
 import { MAX_ZOMBIE_MS } from '../plan/parameters.ts'
@@ -6,13 +9,14 @@ import type { Process } from '../world/timeline.ts'
 import { record } from './feed.ts'
 import { nextDate } from './model.ts'
 import { demand } from './violation.ts'
-import { isAppError } from '../../../../src/core/errors.ts'
 import { type Instance, startInstance, type World } from '../world/world.ts'
 
 /** Lets one action of a plan begin. */
 export async function conduct(world: World, action: Action): Promise<void> {
   switch (action.kind) {
     case 'grant':
+    case 'device':
+    case 'remove device':
     case 'suspend':
     case 'activate':
     case 'delete user':
@@ -91,7 +95,7 @@ function instanceAt({ instances }: World, index: number): Instance {
 
 async function administer(
   { users, model, clock }: World,
-  action: Extract<Action, { readonly kind: 'grant' | 'suspend' | 'activate' | 'delete user' }>,
+  action: GrantAction | Extract<Action, { readonly kind: 'suspend' | 'activate' | 'delete user' }>,
 ): Promise<void> {
   const userId = userIdOf(action.user)
   const isDeleted = model.user(userId).status === 'deleted'
@@ -103,12 +107,13 @@ async function administer(
   }
   if (isDeleted) return
   switch (action.kind) {
-    case 'grant': {
-      const { bytes } = action
-      const grant = { userId, source: 'simulation', reference: '1', bytes, model: undefined }
-      await users.putGrant({ ...grant, startsAt: undefined, endsAt: undefined })
+    case 'grant':
+    case 'device':
+    case 'remove device': {
+      await grant(users, userId, action)
       const at = nextDate(model.user(userId), () => clock.now())
-      model.setGranted(userId, bytes)
+      if (action.kind === 'grant') model.setGranted(userId, action.bytes)
+      else model.setDevice(userId, action.deviceId, action.kind === 'device' ? action : undefined)
       return record(model, { userId, events: [], at })
     }
     case 'suspend':
@@ -121,4 +126,16 @@ async function administer(
       await users.deleteUser(userId)
       return model.setStatus(userId, 'deleted')
   }
+}
+
+type GrantAction = Extract<Action, { readonly kind: 'grant' | 'device' | 'remove device' }>
+
+async function grant(users: World['users'], userId: UserId, action: GrantAction): Promise<void> {
+  const [source, reference] =
+    action.kind === 'grant' ? ['simulation', '1'] : [DEVICE, action.deviceId]
+  if (action.kind === 'remove device') return users.revokeGrant({ userId, source, reference })
+  const { bytes } = action
+  const share = action.kind === 'device' ? action.share : undefined
+  const terms = { bytes, share, model: undefined, startsAt: undefined, endsAt: undefined }
+  await users.putGrant({ userId, source, reference, ...terms })
 }

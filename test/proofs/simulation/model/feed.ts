@@ -63,7 +63,8 @@ type Facts = Omit<ModelChange, 'sequence' | 'at' | 'previous_at'>
 function ofFile({ type, name, file, previousName }: FileEvent): Facts {
   const { version, size, sha256 } = file
   const told = { type, name, version, size, sha256, visibility: 'private' as const }
-  return { ...told, previous_name: previousName ?? null, capacity: null, used: null }
+  const others = { device_id: file.deviceId, capacity: null, used: null }
+  return { ...told, previous_name: previousName ?? null, ...others }
 }
 
 function ofCapacity(state: CapacityState, user: ModelUser): Facts {
@@ -75,6 +76,7 @@ function ofCapacity(state: CapacityState, user: ModelUser): Facts {
     sha256: null,
     visibility: null,
     previous_name: null,
+    device_id: null,
     capacity: capacityOf(user),
     used: usedBytes(user),
   }
@@ -129,6 +131,7 @@ const COLUMNS = [
   'sha256',
   'visibility',
   'previous_name',
+  'device_id',
   'capacity',
   'used',
 ] as const satisfies readonly (keyof ModelChange)[]

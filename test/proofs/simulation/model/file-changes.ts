@@ -10,10 +10,12 @@ import {
   type PrefixOperation,
 } from '../../../../src/core/files/operation.ts'
 import { parseFileName } from '../../../../src/core/files/file-name.ts'
+import type { Version } from '../../../../src/core/objects/object-key.ts'
 import type { UserId } from '../../../../src/core/users/user-id.ts'
 import { digest, metadataOf, type Operation } from '../plan/operation.ts'
 import { MAX_FILES } from '../plan/parameters.ts'
 import type { Applied, CheckerOptions } from './applied.ts'
+import { accountsIn, type DeviceId, reservedBytes, stateAs, userAs } from './device-accounts.ts'
 import { type FileEvent, record } from './feed.ts'
 import {
   capacityOf,
@@ -24,7 +26,6 @@ import {
   nextDate,
   usedBytes,
 } from './model.ts'
-import type { LedgerState } from './ledger-state.ts'
 import type { ModelUpload } from './model-upload.ts'
 import { applyEviction, endExpired } from './retention.ts'
 import { noteExpiry } from './safe-time.ts'
@@ -53,10 +54,9 @@ export function applyCommit(applied: Applied, committed: Committed): void {
     'I2',
     'committed before its request has ended well',
   )
-  const { name, content, demands, evict, expiresInMs, metadataBytes, credential } = termsOf(
-    operation,
-    resumable,
-  )
+  const terms = termsOf(operation, resumable)
+  const { name, content, demands, evict, expiresInMs, metadataBytes } = terms
+  const { credential, deviceId } = terms
   demand(file.name === name, 'I1', 'committed under another name')
   demand(file.size === content?.bytes.length, 'I1', 'committed with another size')
   demand(file.sha256 === content.sha256, 'I1', 'committed with another digest')
@@ -69,51 +69,45 @@ export function applyCommit(applied: Applied, committed: Committed): void {
   demand(demands !== 'wrong digest', 'I2', 'committed with a digest that was not sent')
   demand(demands !== 'no file' || old === undefined, 'I2', 'replaced a file against If-None-Match')
   demand(demands !== 'a file' || old !== undefined, 'I2', 'made a file against If-Match')
-  const ownReserved = applied.before.uploads.find((row) => row.version === version)?.reserved_bytes
   const size = content.bytes.length
   assertMayHold(name, size)
   const metadata = storedMetadata(metadataBytes, old)
   const bytes = countedOf({ size, metadata })
-  const evicting = { userId, version, name, evict, bytes, credential, evicted: answer.evicted }
+  const evicting = { userId, version, name, evict, bytes, credential, deviceId }
   const events = [
-    ...applyEviction(applied, { ...evicting, ownReserved: ownReserved ?? 0 }),
+    ...applyEviction(applied, { ...evicting, evicted: answer.evicted }),
     ...endExpired(applied, { userId, name }),
   ]
   const put: ModelFile = {
     version,
     size,
     sha256: content.sha256,
+    deviceId: deviceId ?? null,
     updatedAt: at,
     expiresAt: expiresInMs === undefined ? NEVER : now + expiresInMs,
     isKept: old?.isKept ?? false,
     metadata,
   }
   model.put(userId, { name, file: put })
+  model.deviceOf.set(version, deviceId)
   noteExpiry(applied, put)
   const type = old === undefined ? 'file.created' : 'file.replaced'
   record(model, { userId, events: [...events, { type, name, file: put }], at })
-  const growth = usedBytes(model.user(userId)) - usedBytes(before)
-  const isOwn = evict !== undefined || growth <= (ownReserved ?? 0)
-  const promised = isOwn ? 0 : reservedIn(applied.after, userId)
-  assertFits(before, { after: model.user(userId), promised, credential })
-}
-
-function reservedIn({ quotas }: LedgerState, userId: UserId): number {
-  return quotas.find((row) => row.user_id === userId)?.reserved_bytes ?? 0
+  assertFits(applied, { userId, before, credential, version, isEvicting: evict !== undefined })
 }
 
 /** What was asked for: by the one request, or by the creation of a resumable upload and its appends. */
 export function termsOf(operation: Operation, upload: ModelUpload | undefined) {
   if (upload === undefined) {
-    const { fileName: name, content, action, credential } = operation
+    const { fileName: name, content, action, credential, deviceId } = operation
     const { demands, evict, expiresInMs, metadataBytes } =
       action.kind === 'upload' ? action : NO_TERMS
-    return { name, content, demands, evict, expiresInMs, metadataBytes, credential }
+    return { name, content, demands, evict, expiresInMs, metadataBytes, credential, deviceId }
   }
   const { fileName: name, recorded: bytes, demands, evict, expiresInMs } = upload
-  const { metadataBytes, credential } = upload
+  const { metadataBytes, credential, deviceId } = upload
   const content = { bytes, sha256: digest(bytes) }
-  return { name, content, demands, evict, expiresInMs, metadataBytes, credential }
+  return { name, content, demands, evict, expiresInMs, metadataBytes, credential, deviceId }
 }
 
 const NO_TERMS = {
@@ -145,8 +139,7 @@ export function applyOperations(
     const events = operations.flatMap((each) => perform(dated, { ...each, userId }))
     record(model, { userId, events, at })
   })
-  const promised = reservedIn(applied.after, userId)
-  assertFits(before, { after: model.user(userId), promised, credential })
+  assertFits(applied, { userId, before, credential, version: undefined, isEvicting: false })
 }
 
 interface Changed extends Pick<ChangeFiles, 'userId' | 'operations'> {
@@ -229,7 +222,10 @@ function performUpdate(
   demand(!isLate, 'I2', 'set an expiry that is over')
   const events: FileEvent[] = isMoved ? [...endExpired(applied, { userId, name: newName })] : []
   model.remove(userId, name)
-  const file = { ...old, isKept, expiresAt, metadata, updatedAt: at }
+  const keepsDate =
+    !isMoved && expiresAt === old.expiresAt && isKept === old.isKept && metadata === old.metadata
+  const updatedAt = keepsDate ? old.updatedAt : at
+  const file = { ...old, isKept, expiresAt, metadata, updatedAt }
   if (change.expiresAt !== undefined) noteExpiry(applied, file)
   model.put(userId, { name: newName, file })
   if (displaced !== undefined) {
@@ -270,7 +266,8 @@ function performRestore(
   assertMayHold(fileName, size)
   const events = endExpired(applied, { userId, name: fileName })
   const isKept = old?.isKept ?? false
-  const file = { version, size, sha256, updatedAt: at, expiresAt, isKept, metadata }
+  const deviceId = model.deviceOf.get(version) ?? null
+  const file = { version, size, sha256, deviceId, updatedAt: at, expiresAt, isKept, metadata }
   model.put(userId, { name: fileName, file })
   return [...events, { type: 'file.restored', name: fileName, file }]
 }
@@ -281,22 +278,40 @@ function assertMayHold(name: FileName, size: number): void {
 }
 
 interface Fitting {
-  readonly after: ModelUser
-  /** What others have reserved, unless the growth was reserved itself. */
-  readonly promised: number
+  readonly userId: UserId
+  readonly before: ModelUser
   readonly credential: string | undefined
+  /** Of an upload. */
+  readonly version: Version | undefined
+  readonly isEvicting: boolean
 }
 
-/** What has grown is within the limits (I5). */
-function assertFits(before: ModelUser, { after, promised, credential }: Fitting): void {
-  const [used, capacity] = [usedBytes(after), capacityOf(after)]
-  const isFitting = used <= usedBytes(before) || used + promised <= capacity
-  demand(isFitting, 'I5', `used ${used} of ${capacity}, of which ${promised} are promised`)
+/** What has grown is within the limits (I5), of each device too (I16). */
+function assertFits(applied: Applied, fitting: Fitting): void {
+  const { userId, before, credential } = fitting
+  const after = applied.model.user(userId)
+  for (const account of accountsIn(after)) assertFitsAccount(applied, account, fitting)
   const { size: count } = after.files
   const { all: most } = shareFor(MAX_FILES, credential)
-  const isMore = count > before.files.size
-  demand(!isMore || count <= most, 'I5', `${count} files of ${most}`)
-  demand(!isMore || capacity > 0, 'I5', 'a new file without a capacity')
+  demand(count <= Math.max(most, before.files.size), 'I5', `${count} files of ${most}`)
+}
+
+function assertFitsAccount(applied: Applied, account: DeviceId, fitting: Fitting): void {
+  const { userId, version, isEvicting } = fitting
+  const invariant = account === undefined ? 'I5' : 'I16'
+  const before = userAs(fitting.before, account)
+  const after = userAs(applied.model.user(userId), account)
+  const [used, capacity] = [usedBytes(after), capacityOf(after)]
+  const { uploads } = stateAs(applied.before, account)
+  const own = uploads.find((row) => row.version === version)?.reserved_bytes ?? 0
+  const growth = used - usedBytes(before)
+  const isReserved = isEvicting || growth <= own
+  const promised = isReserved ? 0 : reservedBytes(stateAs(applied.after, account), userId)
+  const isFitting = growth <= 0 || used + promised <= capacity
+  const of = `${account ?? 'the account'}, of which ${promised} are promised`
+  demand(isFitting, invariant, `used ${used} of ${capacity} of ${of}`)
+  const isMore = after.files.size > before.files.size
+  demand(!isMore || capacity > 0, invariant, 'a new file without a capacity')
 }
 
 /** The order in which a deleted user's files go is the ledger's. */

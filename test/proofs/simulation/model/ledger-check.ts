@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { FileRow } from '../../../../src/database/schema.ts'
 import type { FakeS3 } from '../../../support/faults/fake-s3.ts'
+import { reservedBytes } from './device-accounts.ts'
 import type { LedgerState } from './ledger-state.ts'
 import { countedOf, type Model, type ModelFile } from './model.ts'
 import { digest } from '../plan/operation.ts'
@@ -22,17 +23,14 @@ export function assertLedger(state: LedgerState, model: Model): void {
   )
   for (const quota of state.quotas) {
     const files = state.files.filter((row) => row.user_id === quota.user_id)
-    const pending = state.uploads.filter(
-      (row) => row.user_id === quota.user_id && row.state === 'pending',
-    )
     assertEqual('used', quota.used_bytes, sum(files.map(countedOf)))
     assertEqual('file count', quota.file_count, files.length)
-    assertEqual('reserved', quota.reserved_bytes, sum(pending.map((row) => row.reserved_bytes)))
+    assertEqual('reserved', quota.reserved_bytes, reservedBytes(state, quota.user_id))
     const garbage = state.garbage.filter((row) => row.user_id === quota.user_id)
     const ended = state.uploads.filter((row) => row.user_id === quota.user_id)
     const counted = [
       ...garbage.map((row) => Number(row.bytes)),
-      ...ended.map((row) => Number(row.garbage_bytes)),
+      ...ended.map((row) => row.garbage_bytes),
     ]
     assertEqual('garbage', quota.garbage_bytes, sum(counted))
     const past = state.history.filter((row) => row.user_id === quota.user_id)
@@ -40,6 +38,23 @@ export function assertLedger(state: LedgerState, model: Model): void {
     assertEqual('past versions', quota.history_count, past.length)
   }
   assertOnePlace(state)
+  assertDevices(state, model)
+}
+
+/** What the files of each device count, and whose the contents are, past ones too (I16). */
+function assertDevices({ files, history, deviceUsage }: LedgerState, model: Model): void {
+  for (const { version, device_id: found } of [...files, ...history]) {
+    const expected = model.deviceOf.get(version)
+    demand(found === (expected ?? null), 'I16', `${version} is of ${found}, not of ${expected}`)
+  }
+  const owned = files.filter((row) => row.device_id !== null)
+  const expected = [...Map.groupBy(owned, (row) => `${row.user_id}/${row.device_id}`)]
+    .map(([device, rows]) => `${device} ${sum(rows.map(countedOf))} ${rows.length}`)
+    .sort()
+  const found = deviceUsage
+    .map((row) => `${row.user_id}/${row.device_id} ${row.used_bytes} ${row.file_count}`)
+    .sort()
+  demand(found.join() === expected.join(), 'I16', `counted ${found.join()}, not ${expected.join()}`)
 }
 
 /** No object is of two of a file, a past version and garbage (I15). */
@@ -64,7 +79,8 @@ export function assertObjects(
 
 function asFile(row: Selectable<FileRow>): ModelFile {
   const { version, size, sha256, updated_at: updatedAt, expires_at: expiresAt, metadata } = row
-  return { version, size, sha256, updatedAt, expiresAt, isKept: row.is_kept === 1, metadata }
+  const { device_id: deviceId, is_kept: isKept } = row
+  return { version, size, sha256, deviceId, updatedAt, expiresAt, isKept: isKept === 1, metadata }
 }
 
 function line(name: string, file: ModelFile): string {

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Selectable } from 'kysely'
 import type {
   ChangeRow,
+  DeviceUsageRow,
   FileRow,
   GarbageRow,
   HistoryRow,
@@ -24,7 +25,8 @@ export type ResumableRow = ResumableUploadRow &
 export interface LedgerState {
   readonly files: readonly Selectable<FileRow>[]
   readonly quotas: readonly Selectable<QuotaRow>[]
-  readonly uploads: readonly UploadRow[]
+  readonly deviceUsage: readonly DeviceUsageRow[]
+  readonly uploads: readonly Selectable<UploadRow>[]
   readonly garbage: readonly GarbageRow[]
   readonly history: readonly Selectable<HistoryRow>[]
   readonly resumables: readonly ResumableRow[]
@@ -52,6 +54,7 @@ export function openLedgerReader(file: string): LedgerReader {
   const statements = {
     files: select('files'),
     quotas: select('quotas'),
+    deviceUsage: select('device_usage ORDER BY user_id, device_id'),
     uploads: select('uploads'),
     garbage: select('garbage'),
     history: select('history'),
@@ -68,7 +71,8 @@ export function openLedgerReader(file: string): LedgerReader {
       const state = {
         files: statements.files.all() as unknown as Selectable<FileRow>[],
         quotas: statements.quotas.all() as unknown as Selectable<QuotaRow>[],
-        uploads: statements.uploads.all() as unknown as UploadRow[],
+        deviceUsage: statements.deviceUsage.all() as unknown as DeviceUsageRow[],
+        uploads: statements.uploads.all() as unknown as Selectable<UploadRow>[],
         garbage: statements.garbage.all() as unknown as GarbageRow[],
         history: statements.history.all() as unknown as Selectable<HistoryRow>[],
         resumables: statements.resumables.all() as unknown as ResumableRow[],

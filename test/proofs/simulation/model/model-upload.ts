@@ -16,6 +16,7 @@ export interface ModelUpload {
   readonly expiresInMs: number | undefined
   readonly metadataBytes: number | undefined
   readonly credential: string | undefined
+  readonly deviceId: string | undefined
   /** What its client wants to store. */
   readonly content: Content
   readonly isDeferred: boolean

@@ -7,6 +7,7 @@ import type { ChangeRow } from '../../../../src/database/schema.ts'
 import type { LedgerState } from './ledger-state.ts'
 import type { ModelUpload } from './model-upload.ts'
 import { FREE_METADATA_BYTES } from '../plan/parameters.ts'
+import type { DeviceAction } from '../plan/plan.ts'
 import { demand } from './violation.ts'
 
 /** A file as it should be. */
@@ -14,6 +15,7 @@ export interface ModelFile {
   readonly version: Version
   readonly size: number
   readonly sha256: string
+  readonly deviceId: string | null
   readonly updatedAt: number
   /** By the database's clock. */
   readonly expiresAt: number
@@ -21,6 +23,9 @@ export interface ModelFile {
   /** JSON; `null` if there are none. */
   readonly metadata: string | null
 }
+
+/** A device that adds to the capacity, and has a share of it. */
+export type ModelDevice = Pick<DeviceAction, 'bytes' | 'share'>
 
 /** A change as it should be recorded. */
 export type ModelChange = Omit<ChangeRow, 'user_id'>
@@ -35,6 +40,8 @@ export interface ModelUser {
   /** Bytes without grants, and of grants in force. */
   readonly base: number
   readonly granted: number
+  /** Those that have not been removed. */
+  readonly devices: ReadonlyMap<string, ModelDevice>
   /** All that the feed has told, also what may be forgotten by now. */
   readonly changes: readonly ModelChange[]
   /** The date of the last commit, as the database has it: also one that has changed nothing may have one. */
@@ -49,6 +56,7 @@ const NEW_USER: ModelUser = {
   files: new Map(),
   base: 0,
   granted: 0,
+  devices: new Map(),
   changes: [],
   newestAt: 0,
   capacityState: 'normal',
@@ -61,6 +69,8 @@ const NEW_USER: ModelUser = {
 export class Model {
   /** All resumable uploads that were ever created, in that order. */
   readonly uploads = new Map<Version, ModelUpload>()
+  /** The device whose client has sent each content. */
+  readonly deviceOf = new Map<Version, string | undefined>()
   /** When files expire by the timeline, which no jump of a clock moves; those that do not are missing. */
   readonly dueAt = new Map<Version, number>()
   /** When past versions ended, and when garbage is due, by the timeline. */
@@ -115,6 +125,14 @@ export class Model {
 
   setGranted(userId: UserId, granted: number): void {
     this.#change(userId, { ...this.user(userId), granted })
+  }
+
+  setDevice(userId: UserId, deviceId: string, device: ModelDevice | undefined): void {
+    const user = this.user(userId)
+    const devices = new Map(user.devices)
+    if (device === undefined) devices.delete(deviceId)
+    else devices.set(deviceId, device)
+    this.#change(userId, { ...user, devices })
   }
 
   put(userId: UserId, { name, file }: { name: FileName; file: ModelFile }): void {
@@ -198,6 +216,15 @@ export function countedOf({ size, metadata }: Pick<ModelFile, 'size' | 'metadata
   return size + Math.max(0, Buffer.byteLength(metadata ?? '') - FREE_METADATA_BYTES)
 }
 
-export function capacityOf({ base, granted }: ModelUser): number {
-  return base + granted
+/** By how much the user's files would count more with a file of so many bytes; negative for less. */
+export function growthOf(
+  { files }: ModelUser,
+  { name, bytes }: { readonly name: FileName; readonly bytes: number },
+): number {
+  const replaced = files.get(name)
+  return bytes - (replaced ? countedOf(replaced) : 0)
+}
+
+export function capacityOf({ base, granted, devices }: ModelUser): number {
+  return [...devices.values()].reduce((sum, { bytes }) => sum + bytes, base + granted)
 }

@@ -1,28 +1,27 @@
-import { isAppError } from '../../../../src/core/errors.ts'
+import { type AppError, isAppError } from '../../../../src/core/errors.ts'
 import type { BeginUpload } from '../../../../src/core/uploads/upload-ledger.ts'
 import type { CreateResumable } from '../../../../src/core/resumable/resumable-ledger.ts'
-import type { FileName } from '../../../../src/core/files/file-name.ts'
 import type { Version } from '../../../../src/core/objects/object-key.ts'
 import type { UserId } from '../../../../src/core/users/user-id.ts'
-import type { QuotaRow } from '../../../../src/database/schema.ts'
 import type { Operation } from '../plan/operation.ts'
 import type { UploadAction } from '../plan/plan.ts'
 import { MAX_FILES, MAX_UNFINISHED, MAX_UPLOADS } from '../plan/parameters.ts'
 import type { AppliedCall } from '../world/seam.ts'
 import { type Applied, operationOf } from './applied.ts'
+import { type DeviceId, reservedBytes, stateAs, userAs } from './device-accounts.ts'
 import type { LedgerState } from './ledger-state.ts'
 import {
   capacityOf,
   countedOf,
   currentFile,
+  growthOf,
   type Model,
   type ModelFile,
-  type ModelUser,
   usedBytes,
 } from './model.ts'
 import { assertBatchRefusal } from './batch-refusals.ts'
 import { patched, storedMetadata, termsOf } from './file-changes.ts'
-import { evictableFiles, replacedNames, sizeOf, unclaimedByOthers } from './retention.ts'
+import { evictableFiles, isOf, replacedNames, sizeOf, unclaimedByOthers } from './retention.ts'
 import { safeNow } from './safe-time.ts'
 import { type Held, isWithin, shareFor } from './shares.ts'
 import { demand } from './violation.ts'
@@ -34,41 +33,42 @@ export function assertRoom(
   operation: Operation | undefined,
 ): void {
   const { model, before, after } = applied
-  const promised = quotaOf(after, userId)
-  if (promised.reserved_bytes <= quotaOf(before, userId).reserved_bytes) return
-  const evictable = sizeOf(evictableBy(applied, operation))
-  const isEvicting = evictionOf(model, operation)?.evict !== undefined
-  const own = { userId, version: operation?.version }
-  const others = isEvicting ? unclaimedByOthers(after, own).reserved : 0
-  const bytes = promised.used_bytes + promised.reserved_bytes - evictable - others
-  const capacity = capacityOf(model.user(userId))
-  demand(bytes <= capacity, 'I5', `promised ${bytes} of ${capacity}`)
+  const { evict, deviceId } = termsBy(model, operation) ?? {}
+  for (const account of new Set([undefined, deviceId])) {
+    const [old, now] = [stateAs(before, account), stateAs(after, account)]
+    const reserved = reservedBytes(now, userId)
+    if (reserved <= reservedBytes(old, userId)) continue
+    const user = userAs(model.user(userId), account)
+    const evictable = sizeOf(evictableBy(applied, operation, account))
+    const own = { userId, version: operation?.version }
+    const others = evict === undefined ? 0 : unclaimedByOthers(now, own).reserved
+    const bytes = usedBytes(user) + reserved - evictable - others
+    const capacity = capacityOf(user)
+    const invariant = account === undefined ? 'I5' : 'I16'
+    demand(bytes <= capacity, invariant, `promised ${bytes} of ${capacity}`)
+  }
 }
 
-/** What the upload of that operation may evict. */
-function evictableBy(applied: Applied, operation: Operation | undefined) {
+/** What the upload of that operation may evict, of a device or of all. */
+function evictableBy(applied: Applied, operation: Operation | undefined, account: DeviceId) {
   const { model, before } = applied
-  const { evict, userId, name } = evictionOf(model, operation) ?? {}
+  const { evict, userId, name } = termsBy(model, operation) ?? {}
   if (evict === undefined || userId === undefined || name === undefined) return []
   const now = safeNow(applied)
   const replaced = replacedNames(before, { userId, now })
-  return evictableFiles(model.user(userId), { name, evict, replaced, now })
+  const found = evictableFiles(model.user(userId), { name, evict, replaced, now })
+  return found.filter((file) => isOf(file, account))
 }
 
-function evictionOf(model: Model, operation: Operation | undefined) {
+function termsBy(model: Model, operation: Operation | undefined) {
   if (operation === undefined) return undefined
-  const { action, version, userId, fileName: name } = operation
+  const { action, version, userId, fileName: name, deviceId } = operation
   const resumable = version === undefined ? undefined : model.uploads.get(version)
-  if (resumable !== undefined) return { evict: resumable.evict, userId, name }
+  if (resumable !== undefined) {
+    return { evict: resumable.evict, userId, name, deviceId: resumable.deviceId }
+  }
   const isUpload = action.kind === 'upload' || action.kind === 'create'
-  return { evict: isUpload ? action.evict : undefined, userId, name }
-}
-
-function quotaOf(
-  { quotas }: LedgerState,
-  userId: UserId,
-): Pick<QuotaRow, 'used_bytes' | 'reserved_bytes'> {
-  return quotas.find((row) => row.user_id === userId) ?? { used_bytes: 0, reserved_bytes: 0 }
+  return { evict: isUpload ? action.evict : undefined, userId, name, deviceId }
 }
 
 /** An upload that is let in finds the limit of those under way not reached (I5). */
@@ -155,30 +155,34 @@ export function assertReserved(
   { version, bytes }: { readonly version: Version; readonly bytes: number },
 ): void {
   const { model, after } = applied
-  const row = after.uploads.find((each) => each.version === version)
-  demand(row !== undefined, 'I5', 'room was promised to no upload')
-  const { user_id: userId, name, reserved_bytes: reserved } = row
-  if (credentialOf(applied, version) !== undefined) {
-    demand(reserved === 0, 'I5', `${reserved} reserved for a narrow credential`)
-    return
+  const begun = after.uploads.find((each) => each.version === version)
+  demand(begun !== undefined, 'I5', 'room was promised to no upload')
+  for (const account of new Set([undefined, begun.device_id ?? undefined])) {
+    const row = stateAs(after, account).uploads.find((each) => each.version === version)
+    const { user_id: userId, name, reserved_bytes: reserved } = row ?? begun
+    const isNarrow = credentialOf(applied, version) !== undefined
+    demand(!isNarrow || reserved === 0, 'I5', `${reserved} reserved for a narrow credential`)
+    const growth = growthOf(userAs(model.user(userId), account), { name, bytes })
+    demand(isNarrow || reserved >= growth, 'I5', `${reserved} reserved for ${growth} bytes`)
   }
-  const growth = growthOf(model.user(userId), { name, bytes })
-  demand(reserved >= growth, 'I5', `${reserved} reserved for ${growth} bytes`)
 }
 
 /** What is let in would fit now. */
 export function assertAdmitted(applied: Applied, call: AppliedCall): void {
   const upload = growingOf(applied, call)
   if (upload === undefined) return
-  const { userId, name, evictable = [], credential } = upload
+  const { userId, name, evictable = [], credential, deviceId } = upload
   const { files } = applied.model.user(userId)
   const { all: most } = shareFor(MAX_FILES, credential)
   const isCounted = files.has(name) || files.size - evictable.length < most
   demand(isCounted, 'I5', `an upload is let in beside ${files.size} files`)
   // It may have found room without the search for what it could evict.
   if (call.method === 'prepareAppend' && upload.evictable !== undefined) return
-  const { growth, available, isLacking } = roomFor(applied, upload)
-  demand(!isLacking, 'I5', `${growth} bytes are let in with ${available} available`)
+  for (const account of new Set([undefined, deviceId])) {
+    const { growth, available, isLacking } = roomFor(applied, upload, account)
+    const invariant = account === undefined ? 'I5' : 'I16'
+    demand(!isLacking, invariant, `${growth} bytes are let in with ${available} available`)
+  }
 }
 
 /** A refusal for want of room or of a slot must be true (the limits are exact in both directions). */
@@ -197,12 +201,11 @@ export function assertRefusal(applied: Applied, call: AppliedCall): void {
     demand(!isLeft, 'I5', `an upload is refused beside ${running.own} of ${running.all}`)
   }
   if (isAppError(reason, 'capacity_exceeded')) {
-    assertFull(applied, call)
-    assertTold(applied, { call, told: reason.facts['evictable'] })
+    assertFull(applied, call, reason.facts)
   }
   if (isAppError(reason, 'file_count_exceeded') && COUNTED.has(call.method)) {
     const { size: count } = applied.model.user((call.argument as CreateResumable).userId).files
-    const left = count - evictableBy(applied, operation).length
+    const left = count - evictableBy(applied, operation, undefined).length
     const { all: most } = shareFor(MAX_FILES, operation?.credential)
     demand(left >= most, 'I5', `refused beside ${count} files of ${most}`)
   }
@@ -216,18 +219,6 @@ const COUNTED: ReadonlySet<string> = new Set([
   'commit',
   'restoreVersion',
 ])
-
-/** An upload that may evict is told how many bytes that could be. */
-function assertTold(
-  applied: Applied,
-  { call, told }: { readonly call: AppliedCall; readonly told: unknown },
-): void {
-  if (call.method === 'restoreVersion') return
-  const operation = operationOf(applied, call.actor)
-  const isEvicting = evictionOf(applied.model, operation)?.evict !== undefined
-  const expected = isEvicting ? sizeOf(evictableBy(applied, operation)) : undefined
-  demand(told === expected, 'I5', `told of ${String(told)} bytes, but ${expected} can be evicted`)
-}
 
 function assertUnfinished(applied: Applied, call: AppliedCall): void {
   const announced =
@@ -244,34 +235,48 @@ function assertUnfinished(applied: Applied, call: AppliedCall): void {
   demand(isTrue, 'I5', `${announced} bytes refused beside ${count} uploads of ${bytes}`)
 }
 
-function assertFull(applied: Applied, call: AppliedCall): void {
+/** Where neither the account nor the device has room, the device is told. */
+function assertFull(applied: Applied, call: AppliedCall, facts: AppError['facts']): void {
   const upload = growingOf(applied, call)
   demand(upload !== undefined, 'I5', `room was refused to ${call.method}`)
-  const { growth, available, isLacking } = roomFor(applied, upload)
+  const { userId, deviceId, evictable } = upload
+  const hasShare = deviceId === undefined || !roomFor(applied, upload, deviceId).isLacking
+  demand((facts['limit'] === 'account') === hasShare, 'I16', `refused by ${String(facts['limit'])}`)
+  const account = hasShare ? undefined : deviceId
+  const { growth, available, isLacking } = roomFor(applied, upload, account)
   demand(isLacking, 'I5', `${growth} bytes refused with ${available} available`)
+  const user = userAs(applied.model.user(userId), account)
+  const reserved = reservedBytes(stateAs(applied.before, account), userId)
+  const due = { capacity: capacityOf(user), used: usedBytes(user), reserved }
+  const { capacity, used, reserved: told } = facts
+  const isTrue = capacity === due.capacity && used === due.used && told === reserved
+  demand(isTrue, 'I5', `told ${JSON.stringify(facts)}, not ${JSON.stringify(due)}`)
+  // An upload that may evict is told how many bytes that could be.
+  const bytes = evictable && sizeOf(evictable.filter((file) => isOf(file, account)))
+  demand(facts['evictable'] === bytes, 'I5', `told ${JSON.stringify(facts)}, but not ${bytes}`)
 }
 
 interface Growing extends Pick<BeginUpload, 'userId' | 'name'> {
   /** That the file would count. */
   readonly bytes: number
-  /** What is reserved for it already. */
-  readonly ownReserved: number
   readonly version: Version | undefined
   /** Set for an upload that evicts. */
   readonly evictable: readonly ModelFile[] | undefined
   readonly credential: string | undefined
+  /** To which the file would belong. */
+  readonly deviceId: DeviceId
 }
 
 /** What a call wants to store, or, of an upload that begins, is about to send; `undefined` if nothing. */
 function growingOf(applied: Applied, call: AppliedCall): Growing | undefined {
   const { model, before } = applied
   const operation = operationOf(applied, call.actor)
-  const { evict } = evictionOf(model, operation) ?? {}
-  const evictable = evict === undefined ? undefined : evictableBy(applied, operation)
-  const by = { evictable, credential: operation?.credential }
-  if (call.method === 'begin') return { ...call.argument, ...by, ownReserved: 0 }
+  const { evict, deviceId } = termsBy(model, operation) ?? {}
+  const evictable = evict === undefined ? undefined : evictableBy(applied, operation, undefined)
+  const by = { evictable, credential: operation?.credential, deviceId }
+  if (call.method === 'begin') return { ...call.argument, ...by }
   if (call.method === 'createResumable') {
-    return { ...call.argument, ...by, bytes: call.argument.length ?? 0, ownReserved: 0 }
+    return { ...call.argument, ...by, bytes: call.argument.length ?? 0 }
   }
   if (call.method === 'extend' || call.method === 'prepareAppend') {
     const { version, bytes } = call.argument
@@ -284,27 +289,34 @@ function growingOf(applied: Applied, call: AppliedCall): Growing | undefined {
     const bytes = countedOf({ size, metadata: metadataAfter(applied, begun, terms) })
     return { ...begun, ...by, version, bytes }
   }
-  const atOnce = { ...by, version: undefined, ownReserved: 0 }
+  const atOnce = { evictable: undefined, credential: operation?.credential, version: undefined }
   if (call.method === 'restoreVersion') {
     const { userId, version, name: newName } = call.argument
     const past = before.history.find((row) => row.version === version)
     demand(past !== undefined, 'I15', 'room was refused to what is not past')
-    return { userId, name: newName ?? past.name, bytes: countedOf(past), ...atOnce }
+    const name = newName ?? past.name
+    return {
+      userId,
+      name,
+      bytes: countedOf(past),
+      ...atOnce,
+      deviceId: past.device_id ?? undefined,
+    }
   }
   if (call.method !== 'updateFile') return undefined
   const { userId, name, metadata } = call.argument
   const file = model.user(userId).files.get(name)
   demand(file !== undefined, 'I1', 'room was refused to a file that is not there')
   const bytes = countedOf({ ...file, metadata: patched(file.metadata, metadata) })
-  return { userId, name, bytes, ...atOnce }
+  return { userId, name, bytes, ...atOnce, deviceId: file.deviceId ?? undefined }
 }
 
-type Begun = Pick<Growing, 'userId' | 'name' | 'ownReserved'>
+type Begun = Pick<Growing, 'userId' | 'name'>
 
 function begunBefore({ uploads }: LedgerState, version: Version): Begun {
   const row = uploads.find((each) => each.version === version)
   demand(row !== undefined, 'I5', 'room was promised or refused to no upload')
-  return { userId: row.user_id, name: row.name, ownReserved: row.reserved_bytes }
+  return { userId: row.user_id, name: row.name }
 }
 
 function metadataAfter(
@@ -317,15 +329,18 @@ function metadataAfter(
 }
 
 /** Whether there is room before the call. Without a capacity there are no new files, not even empty ones. */
-function roomFor({ model, before }: Applied, upload: Growing) {
-  const { userId, name, bytes, ownReserved, evictable } = upload
-  const user = model.user(userId)
+function roomFor({ model, before }: Applied, upload: Growing, account: DeviceId) {
+  const { userId, name, version } = upload
+  const user = userAs(model.user(userId), account)
+  const state = stateAs(before, account)
+  const evictable = upload.evictable?.filter((file) => isOf(file, account))
   const capacity = capacityOf(user)
-  const { reserved_bytes: reserved } = quotaOf(before, userId)
-  const growth = growthOf(user, { name, bytes })
+  const reserved = reservedBytes(state, userId)
+  const ownReserved = state.uploads.find((row) => row.version === version)?.reserved_bytes ?? 0
+  const growth = growthOf(user, upload)
   const unused = capacity - usedBytes(user)
   const others =
-    evictable === undefined ? { reserved: 0, awaited: 0 } : unclaimedByOthers(before, upload)
+    evictable === undefined ? { reserved: 0, awaited: 0 } : unclaimedByOthers(state, upload)
   const left = unused + sizeOf(evictable ?? []) - (reserved - ownReserved - others.reserved)
   const unpromised = capacity - (reserved - ownReserved - others.awaited)
   const available = evictable === undefined ? left : Math.min(left, unpromised)
@@ -333,12 +348,4 @@ function roomFor({ model, before }: Applied, upload: Growing) {
   const isFull = growth > 0 && growth > available && !isKept
   const isForbidden = growth <= 0 && capacity === 0 && !user.files.has(name)
   return { growth, available, isLacking: isFull || isForbidden }
-}
-
-function growthOf(
-  { files }: ModelUser,
-  { name, bytes }: { readonly name: FileName; readonly bytes: number },
-): number {
-  const replaced = files.get(name)
-  return bytes - (replaced ? countedOf(replaced) : 0)
 }

@@ -47,6 +47,7 @@ function noteCreated(
     evict: action.kind === 'create' ? action.evict : undefined,
     expiresInMs: action.kind === 'create' ? action.expiresInMs : undefined,
     credential: operation.credential,
+    deviceId: operation.deviceId,
     metadataBytes: action.kind === 'create' ? action.metadataBytes : undefined,
     content,
     isDeferred: length === undefined,

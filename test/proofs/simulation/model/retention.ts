@@ -4,11 +4,13 @@ import type { UserId } from '../../../../src/core/users/user-id.ts'
 import { MAX_FILES } from '../plan/parameters.ts'
 import type { Version } from '../../../../src/core/objects/object-key.ts'
 import type { Applied } from './applied.ts'
+import { type DeviceId, reservedBytes, stateAs, userAs } from './device-accounts.ts'
 import type { FileEvent } from './feed.ts'
 import type { LedgerState } from './ledger-state.ts'
 import {
   capacityOf,
   countedOf,
+  growthOf,
   isOver,
   type ModelFile,
   type ModelUser,
@@ -55,13 +57,15 @@ interface Evicting {
   readonly bytes: number
   readonly evict: string | undefined
   readonly credential: string | undefined
-  /** What the upload has reserved. */
-  readonly ownReserved: number
+  readonly deviceId: DeviceId
   /** What it says that it has evicted. */
   readonly evicted: Evicted | undefined
 }
 
-/** A commit evicts the oldest files that it may, as many as it needs and not one more (I5). The model follows. */
+/**
+ * A commit evicts the oldest files that it may, as many as it needs and not one more (I5): first of its device, until
+ * the share has room, then of all (I16). The model follows.
+ */
 export function applyEviction(applied: Applied, upload: Evicting): readonly FileEvent[] {
   const { model, before, after } = applied
   const { userId, evict } = upload
@@ -79,34 +83,50 @@ export function applyEviction(applied: Applied, upload: Evicting): readonly File
     replaced: replacedNames(before, { userId, now: safeNow(applied) }),
     now: safeNow(applied),
   })
-  const expected = evictable.slice(0, gone.length)
+  const expected: Candidate[] = []
+  for (const account of new Set([upload.deviceId, undefined])) {
+    for (const file of evictable.filter((each) => isOf(each, account))) {
+      if (expected.includes(file)) continue
+      if (lackOf(applied, { account, upload, evicted: expected }) <= 0) break
+      expected.push(file)
+    }
+    const lack = lackOf(applied, { account, upload, evicted: expected })
+    demand(lack <= 0, 'I5', `committed without ${lack} bytes or files of ${account ?? userId}`)
+  }
   const due = expected.map(({ name }) => name)
-  demand(due.toSorted().join() === gone.toSorted().join(), 'I5', `evicted ${gone.join()}`)
-  const reservedByAll = before.quotas.find((row) => row.user_id === userId)?.reserved_bytes ?? 0
-  const reserved = reservedByAll - unclaimedByOthers(before, upload).reserved
-  const replaced = user.files.get(upload.name)
-  const growth = upload.bytes - (replaced ? countedOf(replaced) : 0)
-  const maxFiles = shareFor(MAX_FILES, upload.credential).all
-  const isNew = !user.files.has(upload.name)
-  const isShort = (bytes: number, files: number): boolean => {
-    const used = usedBytes(user) - bytes + reserved - upload.ownReserved + growth
-    const isFull = isNew && user.files.size - files >= maxFiles
-    return isFull || (growth > 0 && used > capacityOf(user))
-  }
-  const bytes = sizeOf(expected)
-  const last = expected.at(-1)
-  if (last !== undefined) {
-    demand(
-      isShort(bytes - countedOf(last), gone.length - 1),
-      'I5',
-      `evicted ${last.name} for nothing`,
-    )
-  }
-  demand(!isShort(bytes, gone.length), 'I5', `evicted too little: ${gone.join()}`)
+  const isDue = due.toSorted().join() === gone.toSorted().join()
+  demand(isDue, 'I5', `evicted ${gone.join()}, not ${due.join()}`)
   const told = upload.evicted
-  demand(told?.files === gone.length && told.bytes === bytes, 'I5', 'told of another eviction')
+  const isTold = told?.files === gone.length && told.bytes === sizeOf(expected)
+  demand(isTold, 'I5', 'told of another eviction')
   for (const { name } of expected) model.remove(userId, name)
   return expected.map((file) => ({ type: 'file.evicted', name: file.name, file }))
+}
+
+interface Lacking {
+  readonly account: DeviceId
+  readonly upload: Evicting
+  readonly evicted: readonly Candidate[]
+}
+
+/** How many bytes, or else how many files, must go before the account, or the device, has room; 0 or less for none. */
+function lackOf({ model, before }: Applied, { account, upload, evicted }: Lacking): number {
+  const { userId, version, name, credential } = upload
+  const user = userAs(model.user(userId), account)
+  const state = stateAs(before, account)
+  const freed = evicted.filter((file) => isOf(file, account))
+  const growth = growthOf(user, upload)
+  const own = state.uploads.find((row) => row.version === version)?.reserved_bytes ?? 0
+  const reserved = reservedBytes(state, userId) - unclaimedByOthers(state, upload).reserved - own
+  const bytes = usedBytes(user) - sizeOf(freed) + reserved + growth - capacityOf(user)
+  if (growth > 0 && bytes > 0) return bytes
+  if (account !== undefined || user.files.has(name)) return 0
+  return 1 + user.files.size - freed.length - shareFor(MAX_FILES, credential).all
+}
+
+/** Whether the file is one of the device's, or of the account, which has all. */
+export function isOf({ deviceId }: ModelFile, account: DeviceId): boolean {
+  return account === undefined || deviceId === account
 }
 
 /** Names of files that uploads under way are about to replace. */
@@ -140,7 +160,7 @@ export function unclaimedByOthers(
     const received = resumables.find((each) => each.version === row.version)?.received_bytes
     const missing = Math.max(0, row.reserved_bytes - (received ?? row.reserved_bytes))
     awaited += missing
-    reserved += Number(row.is_evicting) === 1 ? row.reserved_bytes : missing
+    reserved += row.is_evicting === 1 ? row.reserved_bytes : missing
   }
   return { reserved, awaited }
 }

@@ -19,6 +19,8 @@ export interface Operation {
   readonly content: Content | undefined
   /** The narrow credential of its client. */
   readonly credential: string | undefined
+  /** The device to which what it stores belongs. */
+  readonly deviceId: string | undefined
   /** The instance that was asked. */
   readonly process: Process
   readonly startedAt: number

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { EVERY_FILE, FEW_FILES } from './names.ts'
+import type { DeviceShare } from '../../../../src/core/quota/device-share.ts'
 import type { PlannedFault } from '../world/faults.ts'
 import {
   BASE_CAPACITY,
@@ -63,10 +64,22 @@ export type Action =
   | BatchAction
   | RetainAction
   | { readonly kind: 'grant'; readonly user: number; readonly bytes: number }
+  | DeviceAction
+  | { readonly kind: 'remove device'; readonly user: number; readonly deviceId: string }
   | { readonly kind: 'suspend' | 'activate' | 'delete user'; readonly user: number }
   | { readonly kind: 'sweep' | 'crash'; readonly process: number }
   | { readonly kind: 'pause'; readonly process: number; readonly ms: number }
   | ClockAction
+
+/** Adds a device to an account, or gives it another share of that. */
+export interface DeviceAction {
+  readonly kind: 'device'
+  readonly user: number
+  readonly deviceId: string
+  /** What it adds to the capacity. */
+  readonly bytes: number
+  readonly share: DeviceShare
+}
 
 /** Sets the database's clock to so much beside the right time. */
 export interface ClockAction {
@@ -183,6 +196,7 @@ const uploading = {
   expiresInMs: resumable.expiresInMs,
   metadataBytes: resumable.metadataBytes,
   credential: resumable.credential,
+  deviceId: resumable.deviceId,
 }
 
 const upload: fc.Arbitrary<UploadAction> = fc.record(uploading)
@@ -313,6 +327,39 @@ const rolling: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: fileAction },
 )
 
+const camera = fc.constantFrom('camera-a', 'camera-a', 'camera-b')
+
+/** Devices that share an account, some of them narrowly, and take turns in its files. */
+const sharing: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      ...uploading,
+      deviceId: fc.oneof({ weight: 5, arbitrary: camera }, resumable.deviceId),
+      evict: fc.constantFrom(undefined, EVERY_FILE, EVERY_FILE, FEW_FILES),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('device' as const),
+      user,
+      deviceId: camera,
+      bytes: fc.constantFrom(0, PART_SIZE, 2 * PART_SIZE),
+      share: fc.oneof(
+        fc.constantFrom('all' as const, 'own' as const, 0),
+        fc.nat({ max: BASE_CAPACITY }),
+      ),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('remove device' as const), user, deviceId: camera }),
+  },
+  { weight: 3, arbitrary: fc.oneof(resumable.create, resumable.append) },
+  { weight: 4, arbitrary: fileAction },
+)
+
 /** What ends is short-lived or removed, while the clock jumps and sweeps go on. */
 const jumping: fc.Arbitrary<Action> = fc.oneof(
   {
@@ -343,7 +390,10 @@ const gap = fc.oneof(
   { weight: 1, arbitrary: fc.nat({ max: 20 * CLIENT_IDLE_MS }) },
 )
 
-/** Steps in which files alone are at stake, resumable uploads as well, mostly those, the room for files, or the clock. */
+/**
+ * Steps in which files alone are at stake, resumable uploads as well, mostly those, the room for files, the shares of
+ * devices, or the clock.
+ */
 const steps = fc.oneof(
   { weight: 2, arbitrary: stepsOf(fileAction) },
   { weight: 2, arbitrary: stepsOf(fc.oneof(fileAction, resumableAction)) },
@@ -354,6 +404,7 @@ const steps = fc.oneof(
     ),
   },
   { weight: 1, arbitrary: stepsOf(rolling) },
+  { weight: 1, arbitrary: stepsOf(sharing) },
   { weight: 1, arbitrary: stepsOf(jumping) },
 )
 

@@ -13,7 +13,7 @@ export const PLANTED_HISTORY_BUGS: Readonly<Record<string, Variant>> = {
         await sql`
           ${INSERT_PAST}
           SELECT user_id, name, version, object_key, size, sha256, visibility, created_at, updated_at,
-            media_type, metadata, ${database.now}, 'deleted', expires_at, stored_by, NULL, 0
+            media_type, metadata, device_id, ${database.now}, 'deleted', expires_at, stored_by, NULL, 0
           FROM files WHERE version = ${request.version}
         `.execute(database.kysely)
         return restored

@@ -192,7 +192,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Variant>> = {
             const { name, objectKey } = asked
             const times = { createdAt: 0, updatedAt: 0, modifiedAt: 0, expiresAt: NEVER }
             const described = { visibility: 'private', mediaType: null, metadata: null } as const
-            const kept = { isKept: 0, storedBy: null, metadataBytes: 0 } as const
+            const kept = { isKept: 0, storedBy: null, deviceId: null, metadataBytes: 0 } as const
             const file = { ...upload, ...times, ...described, ...kept, name, objectKey } as const
             const usage = { capacity: 0, used: 0, reserved: 0, fileCount: 0 }
             return { file, replaced: false, usage }

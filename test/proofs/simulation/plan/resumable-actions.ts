@@ -108,6 +108,12 @@ export const credential = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('token-a', 'token-a', 'token-b') },
 )
 
+/** Mostly none. */
+export const deviceId = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.constantFrom('camera-a', 'camera-a', 'camera-b') },
+)
+
 /** Until it meets the next operations, or a sweep; or for ever. */
 export const soon = fc.constantFrom(undefined, 300, CLIENT_IDLE_MS, 20 * CLIENT_IDLE_MS)
 
@@ -128,6 +134,7 @@ export const create: fc.Arbitrary<CreateAction> = fc.record({
   expiresInMs,
   metadataBytes,
   credential,
+  deviceId,
   demands: fc.oneof(
     { weight: 8, arbitrary: fc.constant('nothing' as const) },
     {

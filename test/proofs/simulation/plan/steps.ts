@@ -3,6 +3,7 @@ import type {
   Action,
   BatchAction,
   BatchedAction,
+  DeviceAction,
   RestoreAction,
   RetainAction,
   Step,
@@ -24,6 +25,7 @@ export function upload(changes: Partial<UploadAction> = {}): UploadAction {
     expiresInMs: undefined,
     metadataBytes: undefined,
     credential: undefined,
+    deviceId: undefined,
     ...changes,
   }
 }
@@ -49,8 +51,14 @@ export function create(changes: Partial<CreateAction> = {}): CreateAction {
     expiresInMs: undefined,
     metadataBytes: undefined,
     credential: undefined,
+    deviceId: undefined,
     ...changes,
   }
+}
+
+/** Adds the device, or changes its share. */
+export function device(deviceId: string, share: DeviceAction['share']): DeviceAction {
+  return { kind: 'device', user: 0, deviceId, bytes: 0, share }
 }
 
 /** Of all that is left to send. */

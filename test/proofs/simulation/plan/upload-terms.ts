@@ -8,4 +8,6 @@ export interface UploadTerms {
   readonly metadataBytes: number | undefined
   /** The narrow credential of the client; `undefined` for a token without a scope. */
   readonly credential: string | undefined
+  /** The device whose token the client has. */
+  readonly deviceId: string | undefined
 }

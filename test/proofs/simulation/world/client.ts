@@ -59,8 +59,9 @@ export function startNamed({ world, instance, fileName }: StartNamed, action: Fi
   const content =
     action.kind === 'upload' ? contentOf(id, sizeFor(fileName, action.size)) : undefined
   const credential = 'credential' in action ? action.credential : undefined
+  const deviceId = action.kind === 'upload' ? action.deviceId : undefined
   const userId = userIdOf(action.user)
-  const asked = { action, userId, fileName, content, version: undefined, credential }
+  const asked = { action, userId, fileName, content, version: undefined, credential, deviceId }
   beginOperation({ world, instance, asked }, (operation) =>
     request({ world, operation, ...instance }, action),
   )
@@ -71,7 +72,7 @@ interface BeginOperation {
   readonly instance: Instance
   readonly asked: Pick<
     Operation,
-    'action' | 'userId' | 'fileName' | 'content' | 'version' | 'credential'
+    'action' | 'userId' | 'fileName' | 'content' | 'version' | 'credential' | 'deviceId'
   >
 }
 

@@ -23,6 +23,7 @@ const DIRECT: ReadonlySet<keyof Ledger> = new Set([
   'findAccount',
   'listAccounts',
   'reportCapacity',
+  'reportDevices',
   'confirm',
   'endLeases',
   'listPendingUploads',

@@ -25,9 +25,9 @@ import type { Instance, World } from './world.ts'
 export function startCreation(world: World, action: CreateAction, instance: Instance): void {
   const fileName = nameOf(action.file)
   const content = contentOf(world.operations.length, sizeFor(fileName, action.size))
-  const { credential } = action
+  const { credential, deviceId } = action
   const userId = userIdOf(action.user)
-  const asked = { action, userId, fileName, content, version: undefined, credential }
+  const asked = { action, userId, fileName, content, version: undefined, credential, deviceId }
   beginOperation({ world, instance, asked }, async (operation) => {
     const upload = await create({ world, instance, operation }, action)
     world.model.knownUploads.push(upload)
@@ -63,7 +63,9 @@ function startKnown(
   const upload = knownUploads.at(-1 - (action.upload % Math.max(1, knownUploads.length)))
   if (upload === undefined) return
   const { userId, fileName, version, credential } = upload
-  const asked = { action, userId, fileName, content: undefined, version, credential }
+  // The file belongs to the device that created the upload, whoever appends.
+  const told = { content: undefined, deviceId: undefined }
+  const asked = { ...told, action, userId, fileName, version, credential }
   beginOperation({ world, instance, asked }, async (operation) => {
     const wasPending = upload.state === 'pending'
     try {

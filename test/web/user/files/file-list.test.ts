@@ -107,6 +107,17 @@ it('a list sorts as people do what it can read at once, without asking again', a
   expect(asked).toHaveLength(3)
 })
 
+it('a list of a device asks for its files alone, and takes in no others', async () => {
+  const { list, asked } = listOf(['a', 'b'])
+  list.device.value = 'camera-17'
+  await list.reload()
+  expect(asked.at(-1)?.get('device_id')).toBe('camera-17')
+  expect(asked.at(-1)?.get('delimiter')).toBeNull()
+  list.put({ ...FILE, name: 'c', device_id: 'camera-17' }, { ...FILE, name: 'd' })
+  list.put({ ...FILE, name: 'e', device_id: null }, { ...FILE, name: 'f', device_id: 'bell-1' })
+  expect(namesOf(list)).toEqual(['a', 'b', 'c'])
+})
+
 it('a longer list is in the order of the service, and goes to its end and back in one request each', async () => {
   const { list, asked } = listOf(MANY)
   await list.reload()

@@ -16,6 +16,7 @@ function pastOf(version: string): PastVersion {
     visibility: 'private',
     media_type: 'text/plain',
     metadata: {},
+    device_id: null,
     created_at: ended_at,
   } as const
   return { ...file, version, ended_at, ended_as: 'deleted', expires_at }

@@ -116,6 +116,14 @@ it('takes files as the list has them, and none that a complete list lacks', asyn
   expect(selection.files.value).toMatchObject([{ name: 'a', etag: 'newer' }, { name: 'b' }])
 })
 
+it('takes files that the list of a device lacks', async () => {
+  const { list, selection, names } = await open([['a'], ['a']])
+  list.device.value = 'camera-17'
+  await list.reload()
+  selection.add([fileNamed('a'), fileNamed('b')])
+  expect(names()).toEqual(['a', 'b'])
+})
+
 it('takes no file of another user, even if not all of the list is read', async () => {
   const { selection, names } = await open([LETTERS], { isWhole: false })
   selection.add([{ ...fileNamed('x'), user_id: 'bob' }, fileNamed('y')])

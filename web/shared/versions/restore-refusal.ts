@@ -1,8 +1,9 @@
-import { isProblem } from '../../packages/js/src/errors.ts'
-import { failureOf } from './error-message.ts'
-import { messages } from '../messages.ts'
+import { isProblem } from '../../../packages/js/src/errors.ts'
+import { failureOf } from '../error-message.ts'
+import { messages } from '../../messages.ts'
+import { words as versionWords } from './words.ts'
 
-const words = messages.history.refusals
+const words = versionWords.refusals
 
 /** Why the service did not restore a version that had this name. */
 export function restoreRefusal(error: unknown, name: string): string {

@@ -1,6 +1,4 @@
-import { extensionOf, kindOf } from '../../shared/file-kind.ts'
-import type { FileEntry } from '../../shared/model.ts'
-import type { FileContent } from '../file-content.ts'
+import { isJpeg, MAX_IMAGE_BYTES, type Photo } from './may-have-thumbnail.ts'
 import { exifThumbnail } from './exif-thumbnail.ts'
 import { imageSizeOf } from './image-size.ts'
 import type { Semaphore } from './semaphore.ts'
@@ -8,8 +6,7 @@ import type { Semaphore } from './semaphore.ts'
 /** The beginning of a photo that is read for its Exif data, which end within the first 64 KiB or so. */
 const HEAD_BYTES = 128 * 2 ** 10
 
-/** Larger images are not read, and those with more pixels not decoded, to show them small. */
-const MAX_IMAGE_BYTES = 16 * 2 ** 20
+/** Images with more are not decoded to show them small. */
 const MAX_IMAGE_PIXELS = 32 * 2 ** 20
 
 /** Of the shorter side: sharp where a tile is shown with two pixels for one. */
@@ -19,37 +16,27 @@ const SIDE_PIXELS = 320
 const MAX_RATIO = 8
 
 export interface Making {
-  readonly content: FileContent
+  /** Reads the bytes from `from` up to, not including, `to`, or to the end of the file. */
+  readonly read: (from: number, to: number) => Promise<Uint8Array<ArrayBuffer>>
   /** Limits how many photos are decoded at a time: each takes four bytes for a pixel. */
   readonly decode: Semaphore
-  readonly signal: AbortSignal
-}
-
-/** Whether a thumbnail of the file can be made, as far as its name and size tell. */
-export function mayHaveThumbnail({ name, media_type: type, size }: FileEntry): boolean {
-  if (kindOf(name, type) !== 'image' || size === 0) return false
-  return isJpeg(name, type) || (size <= MAX_IMAGE_BYTES && !UNDECODED.has(extensionOf(name)))
-}
-
-const UNDECODED: ReadonlySet<string> = new Set('svg heic heif tif tiff raw dng'.split(' '))
-
-function isJpeg(name: string, type: string | undefined): boolean {
-  return type === 'image/jpeg' || ['jpg', 'jpeg'].includes(extensionOf(name))
 }
 
 /**
  * A small image of a photo: the one that the camera embedded, without reading the photo, or else the photo decoded and
- * scaled. `undefined` if it is too large or cannot be decoded. Rejects as `FileContent.read` does.
+ * scaled. `undefined` if it is too large or cannot be decoded. Rejects as `read` does.
  */
-export async function makeThumbnail(file: FileEntry, making: Making): Promise<Blob | undefined> {
-  const { content, decode, signal } = making
-  const { name, size, media_type: type } = file
+export async function makeThumbnail(
+  photo: Photo,
+  { read, decode }: Making,
+): Promise<Blob | undefined> {
+  const { name, size, media_type: type } = photo
   const to = isJpeg(name, type) ? HEAD_BYTES : size
-  const head = await content.read(file, { from: 0, to, signal })
+  const head = await read(0, to)
   const embedded = exifThumbnail(head)
   if (embedded !== undefined) return new Blob([embedded], { type: 'image/jpeg' })
   if (size > MAX_IMAGE_BYTES) return undefined
-  const rest = await content.read(file, { from: to, to: size, signal })
+  const rest = await read(to, size)
   return await decode(() => scaled(head, rest))
 }
 

@@ -1,5 +1,5 @@
-import { compareNames } from '../../shared/format.ts'
-import type { FileEntry, Order } from '../../shared/model.ts'
+import { compareNames } from './format.ts'
+import type { FileEntry, Order } from './model.ts'
 
 export type Comparison<T> = (a: T, b: T) => number
 

@@ -1,25 +1,6 @@
 import { useId } from 'preact/hooks'
-import { operatorWords } from './words.ts'
-
-const words = operatorWords.forms
-
-/** A size as typed; empty for none. */
-export interface TypedSize {
-  readonly amount: string
-  readonly unit: SizeUnit
-}
-
-const UNITS = { bytes: 1, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 } as const
-
-type SizeUnit = keyof typeof UNITS
-
-export const NO_SIZE: TypedSize = { amount: '', unit: 'GiB' }
-
-/** In bytes; `undefined` if the text is not a size. */
-export function bytesOf({ amount, unit }: TypedSize): number | undefined {
-  const bytes = Math.round(Number(amount) * UNITS[unit])
-  return amount.trim() !== '' && Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : undefined
-}
+import { messages } from '../messages.ts'
+import { bytesOf, type SizeUnit, type TypedSize, UNITS } from './typed-size.ts'
 
 export interface SizeFieldProps {
   readonly label: string
@@ -45,12 +26,12 @@ export function SizeField({ label, size, hint, onInput }: SizeFieldProps) {
         />
         <select
           class="field"
-          aria-label={words.unit}
+          aria-label={messages.unit}
           value={size.unit}
           onChange={(event) => onInput({ ...size, unit: event.currentTarget.value as SizeUnit })}
         >
-          {Object.keys(UNITS).map((unit) => (
-            <option key={unit}>{unit}</option>
+          {Object.keys(UNITS).map((each) => (
+            <option key={each}>{each}</option>
           ))}
         </select>
       </div>

@@ -1,7 +1,7 @@
 import { array, assert, nat, property, tuple } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { exifThumbnail } from '../../../../web/user/thumbnails/exif-thumbnail.ts'
-import { imageSizeOf } from '../../../../web/user/thumbnails/image-size.ts'
+import { exifThumbnail } from '../../../../web/shared/thumbnails/exif-thumbnail.ts'
+import { imageSizeOf } from '../../../../web/shared/thumbnails/image-size.ts'
 import { withExif } from '../../photos.ts'
 
 const PHOTO = Buffer.from([0xff, 0xd8, 0xff, 0xd9])

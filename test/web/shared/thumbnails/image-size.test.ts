@@ -1,6 +1,6 @@
 import { assert, constantFrom, nat, property, tuple, uint8Array } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { imageSizeOf } from '../../../../web/user/thumbnails/image-size.ts'
+import { imageSizeOf } from '../../../../web/shared/thumbnails/image-size.ts'
 
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1')
 
