@@ -40,9 +40,7 @@ describeInBrowser('the files of a user, as the operator sees them', (browser) =>
     const hostile = rows.filter({ hasText: '<img src=x onerror=alert(1)>\ufffdgpj.exe' })
     expect(await hostile.locator('bdi').count()).toBe(1)
     await page.getByRole('combobox', { name: 'Sort by' }).selectOption('Largest first')
-    await expect
-      .poll(() => rows.first().textContent())
-      .toContain('Annual report.pdfAnyone with the link2 KiB')
+    await expect.poll(() => rows.first().textContent()).toContain('Annual report.pdfPublic2 KiB')
     await page.getByRole('searchbox').fill('REPORT')
     await expect.poll(() => rows.count()).toBe(1)
     const remove = page.getByRole('button', { name: 'Delete Annual report.pdf' })
@@ -64,7 +62,7 @@ describeInBrowser('the files of a user, as the operator sees them', (browser) =>
     const page = await openFiles()
     await expect
       .poll(() => page.locator('.rows .name').allTextContents())
-      .toEqual([`a #1?.jpg${parentOf(long)}`, 'Empty/Trip/', 'a.jpgTrip/', 'a.jpg'])
+      .toEqual(['a.jpg', 'a.jpgTrip/', `a #1?.jpg${parentOf(long)}`, 'Empty/Trip/'])
     await expectSound(page)
     await page.setViewportSize(NARROW)
     const tooHigh = `[...document.querySelectorAll('.row')].filter((row) => row.scrollHeight > row.clientHeight + 1).length`
@@ -78,6 +76,29 @@ describeInBrowser('the files of a user, as the operator sees them', (browser) =>
     expect(await page.locator('.rows .name').allTextContents()).toEqual(['a.jpg'])
     await page.getByRole('searchbox').fill('Trip/')
     await page.getByText('No name contains “Trip/”').waitFor()
+  })
+
+  it('are in the order of people once all are read, and of the service before', async () => {
+    for (const name of ['b2', 'a', 'B10', 'C']) await put(name)
+    const page = await openFiles()
+    const shown = () => page.locator('.rows .name').allTextContents()
+    await expect.poll(shown).toEqual(['a', 'b2', 'B10', 'C'])
+    await page.getByRole('combobox', { name: 'Sort by' }).selectOption('Name, Z to A')
+    await expect.poll(shown).toEqual(['C', 'B10', 'b2', 'a'])
+    // A page at a time, the rest only when that is let through.
+    const rest: (() => Promise<void>)[] = []
+    await page.route('**/files?*', async (route) => {
+      const url = new URL(route.request().url())
+      if (url.searchParams.has('cursor'))
+        await new Promise<void>((go) => rest.push(async () => go()))
+      url.searchParams.set('limit', '3')
+      await route.continue({ url: url.href })
+    })
+    await page.getByRole('combobox', { name: 'Sort by' }).selectOption('Name, A to Z')
+    await expect.poll(shown).toEqual(['B10', 'C', 'a'])
+    await expect.poll(() => rest.length).toBe(1)
+    await rest[0]?.()
+    await expect.poll(shown).toEqual(['a', 'b2', 'B10', 'C'])
   })
 
   it('are searched no longer than their view is open', async () => {
