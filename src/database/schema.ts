@@ -300,6 +300,7 @@ export interface ChangeRow {
   readonly sha256: string | null
   readonly visibility: Visibility | null
   readonly previous_name: FileName | null
+  readonly media_type: MediaType | null
   readonly device_id: string | null
   readonly capacity: number | null
   readonly used: number | null

@@ -169,7 +169,7 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'parked_webhooks.webhook_id': () => EVENT.id.length,
   'parked_webhooks.type': () => longestOf(WEBHOOK_EVENTS),
   // No more is known than that the bound suffices.
-  'parked_webhooks.body': () => Math.max(5120, Buffer.byteLength(EVENT.body)),
+  'parked_webhooks.body': () => Math.max(5632, Buffer.byteLength(EVENT.body)),
   'parked_webhooks.reason': () => 3 * MAX_REASON_LENGTH,
   'uploads.name': () => longestAccepted((text) => parseFileName(asPath(text))),
   'uploads.state': () => longestOf(['pending', 'committed', 'aborted']),

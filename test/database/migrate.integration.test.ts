@@ -12,7 +12,7 @@ import { openPostgres } from '../../src/database/postgres/postgres.ts'
 import { createDatabase } from '../support/servers/postgres.ts'
 import { migrateSuite } from './migrate-suite.ts'
 
-const SCHEMA = 'a6ad48c9931c918582ebf96436dbaaac287cc7f2de6aeb68457c0018801e4fbb'
+const SCHEMA = '08daefd6298de05b9804805fd056f3d7b788128709a8167d758201bf60f8ea4c'
 
 const postgres = inject('postgres')
 

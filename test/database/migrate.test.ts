@@ -11,7 +11,7 @@ migrateSuite('SQLite', async () => {
   return {
     address: file,
     schema: {
-      sha256: '2cf7acf8b08ed9c61533bb04a107ee9af0aeb5eb48e38ce2ffdfab10be7c77ef',
+      sha256: '69fbfcf93b17f7831ea0964ad327a414eb3739ac5178ec3fa80a63faa38a4cb9',
       read: readSchema,
     },
     open: () => openSqlite({ file }),

@@ -6,7 +6,7 @@ import { pause } from './http/abort.ts'
 import { isTemporary } from './http/retry.ts'
 
 type Row = components['schemas']['RepositoryChange']
-type FileMember = 'name' | 'version' | 'size' | 'sha256' | 'visibility' | 'device_id'
+type FileMember = 'name' | 'version' | 'size' | 'sha256' | 'visibility' | 'media_type' | 'device_id'
 type CapacityMember = 'capacity' | 'used'
 type FileChange = Exclude<Extract<Row['type'], `file.${string}`>, 'file.renamed'>
 type CapacityChange = Extract<Row['type'], `capacity.${string}`>

@@ -1,6 +1,7 @@
 import type { FileChange } from '../files/file-change.ts'
 import type { FileVersion } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
+import { servedMediaType } from '../files/served-media-type.ts'
 import type { CapacityState } from '../quota/capacity.ts'
 import { formatTimestamp } from '../timestamp.ts'
 import { coversName, type Scoped } from '../auth/scope.ts'
@@ -31,7 +32,7 @@ export const MAX_CHANGES = 100_000
 /** What is told of a file. */
 export type ChangedFile = Pick<
   FileVersion,
-  'name' | 'version' | 'size' | 'sha256' | 'visibility' | 'deviceId'
+  'name' | 'version' | 'size' | 'sha256' | 'visibility' | 'mediaType' | 'deviceId'
 >
 
 /** What happened in one account. A file that has ended is described as it was, any other one as it is now. */
@@ -80,7 +81,8 @@ export function changeJson(change: Change) {
   const { file, previousName } = change
   const { name, version, size, sha256, visibility, deviceId: device_id } = file
   const renamed = previousName === undefined ? {} : { previous_name: previousName }
-  return { sequence, type, at, name, ...renamed, version, size, sha256, visibility, device_id }
+  const others = { visibility, media_type: servedMediaType(file), device_id }
+  return { sequence, type, at, name, ...renamed, version, size, sha256, ...others }
 }
 
 /**

@@ -31,7 +31,7 @@ export interface FiledObject extends ContentDigest {
 /** What clients say of a content. */
 export interface ContentDescription {
   /**
-   * `null`: none was stated, so responses have that of the extension of the name (`http/headers/served-media-type.ts`).
+   * `null`: none was stated, so responses have that of the extension of the name (`served-media-type.ts`).
    */
   readonly mediaType: MediaType | null
   /** `null` if there is none. */

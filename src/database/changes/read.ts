@@ -91,12 +91,12 @@ function toChange(row: ChangeRow): RecordedChange {
 
 function toEvent(row: ChangeRow): ChangeEvent {
   const { type, name, version, size, sha256, visibility, capacity, used } = row
-  const { device_id: deviceId } = row
+  const { media_type: mediaType, device_id: deviceId } = row
   if (isCapacityEvent(type)) return { type, capacity: capacity ?? 0, used: used ?? 0 }
   if (name === null || version === null || sha256 === null || visibility === null) {
     throw new TypeError('A change of a file has no file')
   }
-  const file = { name, version, size: size ?? 0, sha256, visibility, deviceId }
+  const file = { name, version, size: size ?? 0, sha256, visibility, mediaType, deviceId }
   return { type, file, previousName: row.previous_name ?? undefined }
 }
 

@@ -84,6 +84,7 @@ interface Details {
   readonly sha256: string | null
   readonly visibility: ChangeRow['visibility']
   readonly previousName: ChangeRow['previous_name']
+  readonly mediaType: ChangeRow['media_type']
   readonly deviceId: ChangeRow['device_id']
   readonly capacity: number | null
   readonly used: number | null
@@ -98,14 +99,15 @@ const NO_FILE = {
   sha256: null,
   visibility: null,
   previousName: null,
+  mediaType: null,
   deviceId: null,
 }
 
 function detailsOf(event: ChangeEvent): Details {
   if (!('file' in event)) return { ...NO_FILE, capacity: event.capacity, used: event.used }
-  const { name, version, size, sha256, visibility, deviceId } = event.file
-  const previousName = event.previousName ?? null
-  return { ...NO_FIGURES, name, version, size, sha256, visibility, previousName, deviceId }
+  const { name, version, size, sha256, visibility, mediaType, deviceId } = event.file
+  const others = { previousName: event.previousName ?? null, mediaType, deviceId }
+  return { ...NO_FIGURES, name, version, size, sha256, visibility, ...others }
 }
 
 type Insert = Details &
@@ -127,6 +129,7 @@ const insertChanges = insertion<Insert>(
     'sha256',
     'visibility',
     'previousName',
+    'mediaType',
     'deviceId',
     'capacity',
     'used',
@@ -134,11 +137,11 @@ const insertChanges = insertion<Insert>(
   (slot) => sql`
     (${slot('userId')}, ${slot('sequence')}, ${slot('type')}, ${slot('at')}, ${slot('previousAt')},
      ${slot('name')}, ${slot('version')}, ${slot('size')}, ${slot('sha256')}, ${slot('visibility')},
-     ${slot('previousName')}, ${slot('deviceId')}, ${slot('capacity')}, ${slot('used')})
+     ${slot('previousName')}, ${slot('mediaType')}, ${slot('deviceId')}, ${slot('capacity')}, ${slot('used')})
   `,
   (rows) => sql`
     INSERT INTO changes (user_id, sequence, type, at, previous_at, name, version, size, sha256,
-      visibility, previous_name, device_id, capacity, used)
+      visibility, previous_name, media_type, device_id, capacity, used)
     VALUES ${rows}
   `,
 )

@@ -350,6 +350,7 @@ function changes(text: RawBuilder<unknown>, clustered: RawBuilder<unknown>): Sta
       sha256 text,
       visibility text,
       previous_name ${text},
+      media_type text,
       device_id ${text},
       capacity bigint,
       used bigint,

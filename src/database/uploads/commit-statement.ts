@@ -112,11 +112,12 @@ function commitStatement(context: SqlContext, slot: Slot<CommitValues>, isDevice
                 newest_at AS at, freed_at
     ), recorded AS (
       INSERT INTO changes
-        (user_id, sequence, type, at, previous_at, name, version, size, sha256, visibility, device_id)
+        (user_id, sequence, type, at, previous_at, name, version, size, sha256, visibility, media_type,
+         device_id)
       SELECT ${slot('userId')}, change_count,
              CASE WHEN replaced THEN 'file.replaced' ELSE 'file.created' END, at,
              previously_changed_at, name, ${slot('version')}, ${size}, ${slot('sha256')}, visibility,
-             ${deviceId}
+             media_type, ${deviceId}
       FROM change, moved
     ), ${isDevice ? counted(slot) : sql``} ${context.queuesWebhooks ? queued(slot) : sql``} put AS (
       ${INSERT_FILE}

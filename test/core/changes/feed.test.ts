@@ -53,6 +53,7 @@ function bed(options: { readonly pollMs?: number; readonly reverifyMs?: number }
       size: 1,
       sha256: 'f'.repeat(64),
       visibility: 'private',
+      mediaType: null,
       deviceId: null,
     } as const
     const place = { sequence: sequence + 1, at: at + 5, previousAt: at }

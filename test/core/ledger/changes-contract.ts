@@ -4,6 +4,7 @@ import { type ChangedFile, MAX_CHANGES } from '../../../src/core/changes/change.
 import type { RecordedChange } from '../../../src/core/changes/change-ledger.ts'
 import { createFeed, type Feed } from '../../../src/core/changes/feed.ts'
 import type { File } from '../../../src/core/files/file.ts'
+import { parseMediaType } from '../../../src/core/files/media-type.ts'
 import { createGrantPeriods } from '../../../src/core/quota/grant-periods.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
 import type { Ledger } from '../../../src/database/ledger.ts'
@@ -46,7 +47,9 @@ export function ledgerChangesContract(name: string, open: () => Promise<LedgerHa
 
     it('I14 are one for each change of a file, in order, each with the time of the one before', async () => {
       const { file: first } = await account.put('a', 10, { visibility: 'public' })
-      const { file: second } = await account.put('a', 20)
+      const { file: second } = await account.put('a', 20, {
+        mediaType: parseMediaType('image/webp'),
+      })
       const shown = await account.change('a', { visibility: 'users' })
       const moved = await account.change('a', { newName: 'b', visibility: 'private' })
       const { file: other } = await account.put('c', 1)
@@ -301,6 +304,7 @@ export function ledgerChangesContract(name: string, open: () => Promise<LedgerHa
   })
 }
 
-function told({ name, version, size, sha256, visibility, deviceId }: File): ChangedFile {
-  return { name, version, size, sha256, visibility, deviceId }
+function told(file: File): ChangedFile {
+  const { name, version, size, sha256, visibility, mediaType, deviceId } = file
+  return { name, version, size, sha256, visibility, mediaType, deviceId }
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createWebhookDelivery } from '../../../src/core/webhooks/delivery.ts'
 import { createParkedWebhooks } from '../../../src/core/webhooks/parked-webhooks.ts'
 import { WEBHOOK_EVENTS, type Webhook, type Delivery } from '../../../src/core/webhooks/webhook.ts'
+import { parseMediaType } from '../../../src/core/files/media-type.ts'
 import type { UserId } from '../../../src/core/users/user-id.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Account, accountOf, type LedgerHarness, openAccount, outcomeOf } from './fixture.ts'
@@ -59,10 +60,10 @@ export function ledgerWebhooksContract(name: string, open: () => Promise<LedgerH
     }
 
     it('are sent once, in order, with what the feed says', async () => {
-      await account.put('a', 1)
+      await account.put('a', 1, { mediaType: parseMediaType('image/webp') })
       await account.put('a', 2)
-      await account.change('a', { newName: 'b', visibility: 'private' })
-      await account.remove('b')
+      await account.change('a', { newName: 'b.jpg', visibility: 'private' })
+      await account.remove('b.jpg')
       await deliver()
       expect(receiver.accepted.map(({ type }) => type)).toEqual([
         'file.created',
@@ -86,10 +87,12 @@ export function ledgerWebhooksContract(name: string, open: () => Promise<LedgerH
           size: 1,
           sha256: expect.any(String) as string,
           visibility: 'private',
+          media_type: 'image/webp',
           device_id: null,
         },
       })
-      expect(third?.data).toMatchObject({ name: 'b', previous_name: 'a' })
+      const renamed = { name: 'b.jpg', previous_name: 'a', media_type: 'image/jpeg' }
+      expect(third?.data).toMatchObject(renamed)
       expect(new Set(receiver.accepted.map(({ id }) => id)).size).toBe(4)
       await deliver()
       expect(receiver.sent).toHaveLength(4)

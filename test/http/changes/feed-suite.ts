@@ -60,7 +60,7 @@ export function feedSuite(open: OpenService): void {
       const { changes, next_cursor: next, has_more: more } = await pageAt({ cursor: start })
       const [{ sequence } = {}] = changes
       const told = ({ version, size, sha256 }: typeof first) => {
-        return { version, size, sha256, device_id: null }
+        return { version, size, sha256, media_type: 'application/octet-stream', device_id: null }
       }
       const stamp = (index: number) => ({
         sequence: Number(sequence) + index,
@@ -77,6 +77,26 @@ export function feedSuite(open: OpenService): void {
       expect(more).toBe(false)
       const none = { changes: [], next_cursor: next, has_more: false }
       expect(await pageAt({ cursor: next })).toEqual(none)
+    })
+
+    it('have the media type with which the file is downloaded', async () => {
+      const store = (name: string, type: string) =>
+        upload(service, { user, name, method: 'PUT', headers: { 'Content-Type': type } })
+      await store('a.jpg', 'application/octet-stream')
+      await store('a.jpg', 'image/webp')
+      await store('b.jpg', 'application/x-www-form-urlencoded')
+      await change(service, { user, name: 'b.jpg', body: { name: 'b.png' } })
+      await change(service, { user, name: 'b.png', body: { media_type: 'image/gif' } })
+      await remove(service, { user, name: 'b.png' })
+      const { changes } = await pageAt({ cursor: start })
+      expect(changes.map(({ type, media_type: mediaType }) => [type, mediaType])).toEqual([
+        ['file.created', 'image/jpeg'],
+        ['file.replaced', 'image/webp'],
+        ['file.created', 'image/jpeg'],
+        ['file.renamed', 'image/png'],
+        ['file.updated', 'image/gif'],
+        ['file.deleted', 'image/gif'],
+      ])
     })
 
     it('come in pages of the requested size', async () => {

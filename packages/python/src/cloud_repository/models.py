@@ -43,7 +43,7 @@ class UploadedFile(File, total=False):
 _Change = TypedDict("_Change", {"cursor": str, "sequence": int, "type": str, "at": str})
 _Subject = TypedDict("_Subject", {
     "name": str, "previous_name": str, "version": str, "size": int, "sha256": str, "visibility": Visibility,
-    "device_id": str | None, "capacity": int, "used": int,
+    "media_type": str, "device_id": str | None, "capacity": int, "used": int,
 }, total=False)
 
 

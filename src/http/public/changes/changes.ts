@@ -52,6 +52,9 @@ const ChangeReply = Type.Object(
     size: Type.Optional(Bytes('Size of the file in bytes.', 6143)),
     sha256: Type.Optional(Text('SHA-256 of the file, in lower-case hexadecimal.', EXAMPLE_SHA256)),
     visibility: Type.Optional(OneOf(VISIBILITIES, 'Who may download the file.')),
+    media_type: Type.Optional(
+      Text('The media type with which the file is downloaded, for `file.*`.', 'text/markdown'),
+    ),
     device_id: Type.Optional(TextOrNull('The device that stored the content, for `file.*`.')),
     capacity: Type.Optional(
       Type.Integer({ minimum: 0, description: 'Capacity in bytes, for `capacity.*`.' }),
@@ -113,6 +116,7 @@ const EXAMPLE = {
       size: 6143,
       sha256: EXAMPLE_SHA256,
       visibility: 'private',
+      media_type: 'text/markdown',
       device_id: null,
     },
   ],

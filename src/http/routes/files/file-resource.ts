@@ -13,7 +13,7 @@ import type { Precondition } from '../../../core/files/precondition.ts'
 import { membersOf } from '../../../core/files/metadata.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import { parseWritePrecondition } from '../../headers/preconditions.ts'
-import { servedMediaType } from '../../headers/served-media-type.ts'
+import { servedMediaType } from '../../../core/files/served-media-type.ts'
 import {
   Bytes,
   EXAMPLE_SHA256,

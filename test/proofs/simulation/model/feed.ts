@@ -63,7 +63,7 @@ type Facts = Omit<ModelChange, 'sequence' | 'at' | 'previous_at'>
 function ofFile({ type, name, file, previousName }: FileEvent): Facts {
   const { version, size, sha256 } = file
   const told = { type, name, version, size, sha256, visibility: 'private' as const }
-  const others = { device_id: file.deviceId, capacity: null, used: null }
+  const others = { media_type: null, device_id: file.deviceId, capacity: null, used: null }
   return { ...told, previous_name: previousName ?? null, ...others }
 }
 
@@ -76,6 +76,7 @@ function ofCapacity(state: CapacityState, user: ModelUser): Facts {
     sha256: null,
     visibility: null,
     previous_name: null,
+    media_type: null,
     device_id: null,
     capacity: capacityOf(user),
     used: usedBytes(user),
@@ -131,6 +132,7 @@ const COLUMNS = [
   'sha256',
   'visibility',
   'previous_name',
+  'media_type',
   'device_id',
   'capacity',
   'used',

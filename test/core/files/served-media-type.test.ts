@@ -6,7 +6,7 @@ import {
   mediaTypeOf,
   parseMediaType,
 } from '../../../src/core/files/media-type.ts'
-import { servedMediaType } from '../../../src/http/headers/served-media-type.ts'
+import { servedMediaType } from '../../../src/core/files/served-media-type.ts'
 
 const typeOf = (name: string) => servedMediaType({ name: parseFileName(name), mediaType: null })
 

@@ -1,7 +1,7 @@
 import mime from 'mime'
-import type { ContentDescription } from '../../core/files/file.ts'
-import type { FileName } from '../../core/files/file-name.ts'
-import { DEFAULT_MEDIA_TYPE, type MediaType } from '../../core/files/media-type.ts'
+import type { ContentDescription } from './file.ts'
+import type { FileName } from './file-name.ts'
+import { DEFAULT_MEDIA_TYPE, type MediaType } from './media-type.ts'
 
 /**
  * The media type that the client stated, else the one of the extension of the name. The latter is not stored, so it
