@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildAdmin } from './http/admin/app.ts'
 import { buildMonitoring } from './http/admin/monitoring.ts'
-import { readVersion } from './build-info.ts'
 import { type JobIntervals, startBackgroundJobs } from './compose/background-jobs.ts'
 import { stop } from './compose/stop.ts'
 import { logWebhooks } from './compose/webhook-log.ts'
@@ -55,7 +54,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const connections = new Connections()
   let stopped: Promise<void> | undefined
   const pages = config.webPage ? await openBrandedPages(folder, { config, logger }) : undefined
-  service.metrics.watchProcess({ version: await readVersion() })
+  service.metrics.watchProcess({ version: service.instance.version })
   const listeners = await buildListeners({
     config,
     service,

@@ -195,7 +195,8 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     usage: 'overview',
-    summary: 'show the figures of all users, the fullest and largest ones, and the last 30 days',
+    summary:
+      'show the version, free disk, settings, and the figures of all users and the last 30 days',
     calls: [['GET', '/admin/overview']],
     text: overviewText,
   },

@@ -6,6 +6,7 @@ import type { IdentityProvider } from '../core/auth/jwt-users.ts'
 import { AppError } from '../core/errors.ts'
 import type { DownloadRedirect } from '../core/objects/download-urls.ts'
 import type { ObjectStore } from '../core/objects/object-store.ts'
+import type { FreeDisk } from '../core/overview/instance.ts'
 import { createFreeSpace, type FreeSpace } from '../core/uploads/free-space.ts'
 import {
   createLedgerSpace,
@@ -151,6 +152,17 @@ export function openFreeSpace(
     measurePages,
     isReserveInUse: ledgerSpace && (() => ledgerSpace.isReserveInUse()),
   })
+}
+
+/** What the local disks of the data have left. */
+export async function measureFreeDisk({ database, objectStore }: Config): Promise<FreeDisk> {
+  const folders = {
+    database: database.kind === 'sqlite' ? dirname(database.file) : undefined,
+    objects: objectStore.kind === 'file' ? objectStore.directory : undefined,
+  }
+  const bytesFree = async (folder: string | undefined): Promise<number | undefined> =>
+    folder === undefined ? undefined : (await measureDisk(folder).catch(() => undefined))?.bytes
+  return { database: await bytesFree(folders.database), objects: await bytesFree(folders.objects) }
 }
 
 /** Bytes of the pack of small objects, or `undefined` if the object store has none. */

@@ -1,5 +1,6 @@
 import {
   databaseWarnings,
+  measureFreeDisk,
   openDatabase,
   openFreeSpace,
   openJwt,
@@ -8,6 +9,7 @@ import {
   openPackMeasure,
   openRedirect,
 } from './adapters.ts'
+import { readVersion } from '../build-info.ts'
 import { type Config, partSizeOf } from '../config/config.ts'
 import { createAccessTokens } from '../core/auth/access-tokens.ts'
 import { createFeed, waking } from '../core/changes/feed.ts'
@@ -31,6 +33,7 @@ import { createLinks } from '../core/links/links.ts'
 import { createReadiness } from '../core/readiness.ts'
 import { createRebuilder } from '../core/rebuild/rebuilder.ts'
 import { createArchives } from '../core/files/archive.ts'
+import { createInstance } from '../core/overview/instance.ts'
 import { createOverview } from '../core/overview/overview.ts'
 import { createRepository } from '../core/repository.ts'
 import type { SteadyClock } from '../core/clock/safe-clock.ts'
@@ -132,9 +135,15 @@ export async function openService(config: Config, overrides: Overrides = {}) {
   const useCases = createUseCases(config, parts)
   const { ledger } = useCases
   const redirect = await openRedirect(objectStore)
+  const instance = createInstance({
+    version: await readVersion(),
+    settings: config.settings,
+    measureFreeDisk: () => measureFreeDisk(config),
+  })
   const kept = opened.move()
   return {
     ...useCases,
+    instance,
     /** `undefined`: the service sends all contents itself. */
     redirect,
     /** Call before serving. Ends upload leases of dead processes (embedded database only) and returns how many. */

@@ -6,13 +6,13 @@ import type { Reader } from './reader.ts'
 import { assertWithoutCredentials, httpUrlOf } from './urls.ts'
 
 /** What is not set is as built. */
-export function readBrand({ setting }: Reader): Brand {
+export function readBrand({ shown }: Reader): Brand {
   return {
-    name: setting('PAGE_NAME', '', parseName),
-    logo: setting('PAGE_LOGO', '', parseLogo),
-    color: setting('PAGE_COLOR', '', parseColor),
-    links: setting('PAGE_LINKS', '{}', parseLinks),
-    language: setting('PAGE_LANGUAGE', '', parseLanguage),
+    name: shown('PAGE_NAME', '', parseName),
+    logo: shown('PAGE_LOGO', '', parseLogo),
+    color: shown('PAGE_COLOR', '', parseColor),
+    links: shown('PAGE_LINKS', '{}', parseLinks),
+    language: shown('PAGE_LANGUAGE', '', parseLanguage),
   }
 }
 

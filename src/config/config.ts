@@ -23,6 +23,7 @@ import {
   parseLogLevel,
   parseMaxLifetime,
   parseObjectStore,
+  parseOptional,
   parseOrigins,
   parsePort,
   parsePositiveCount,
@@ -106,59 +107,61 @@ export function readS3Settings(environment: Environment): S3Settings {
 }
 
 function readSettings(reader: Reader) {
-  const { setting } = reader
-  const dataDir = resolve(setting('DATA_DIR', './data', String))
+  const { shown, shownUrl } = reader
+  const dataDir = resolve(shown('DATA_DIR', './data', String))
   const databaseFile = join(dataDir, 'database.sqlite')
   return {
-    host: setting('HOST', '127.0.0.1', String),
-    port: setting('PORT', '3000', parsePort),
-    reusePort: setting('REUSE_PORT', 'false', parseBoolean),
-    basePath: setting('BASE_PATH', '', parseBasePath),
+    host: shown('HOST', '127.0.0.1', String),
+    port: shown('PORT', '3000', parsePort),
+    reusePort: shown('REUSE_PORT', 'false', parseBoolean),
+    basePath: shown('BASE_PATH', '', parseBasePath),
     dataDir,
-    database: setting('DATABASE_URL', `sqlite:${databaseFile}`, parseDatabase),
+    database: shownUrl('DATABASE_URL', `sqlite:${databaseFile}`, parseDatabase),
     objectStore: readObjectStore(reader, dataDir),
-    baseCapacity: setting('BASE_CAPACITY', '1GiB', parseByteSize),
-    deviceCapacity: setting('DEVICE_CAPACITY', '5GiB', parseByteSize),
-    deviceModels: setting('DEVICE_MODELS', '{}', parseDeviceModels),
-    deviceShare: setting('DEVICE_SHARE', 'all', parseDeviceShare),
-    maxFileSize: setting('MAX_FILE_SIZE', '5GiB', parseByteSize),
-    maxFiles: setting('MAX_FILES', '100000', parseCount),
-    uploadMemory: setting('UPLOAD_MEMORY', '256MiB', parseByteSize),
+    baseCapacity: shown('BASE_CAPACITY', '1GiB', parseByteSize),
+    deviceCapacity: shown('DEVICE_CAPACITY', '5GiB', parseByteSize),
+    deviceModels: shown('DEVICE_MODELS', '{}', parseDeviceModels),
+    deviceShare: shown('DEVICE_SHARE', 'all', parseDeviceShare),
+    maxFileSize: shown('MAX_FILE_SIZE', '5GiB', parseByteSize),
+    maxFiles: shown('MAX_FILES', '100000', parseCount),
+    uploadMemory: shown('UPLOAD_MEMORY', '256MiB', parseByteSize),
     /** Bytes that uploads leave free on local disks. */
-    minFreeSpace: setting('MIN_FREE_SPACE', '64MiB', parseByteSize),
-    garbageDelayMs: setting('GARBAGE_DELAY', '10min', parseGarbageDelay),
+    minFreeSpace: shown('MIN_FREE_SPACE', '64MiB', parseByteSize),
+    garbageDelayMs: shown('GARBAGE_DELAY', '10min', parseGarbageDelay),
     /** 0 keeps no history. */
-    historyLifetimeMs: setting('HISTORY_LIFETIME', '30d', parseHistoryLifetime),
+    historyLifetimeMs: shown('HISTORY_LIFETIME', '30d', parseHistoryLifetime),
     /** In per cent of the capacity. */
-    historyShare: setting('HISTORY_SHARE', '50', parseHistoryShare),
+    historyShare: shown('HISTORY_SHARE', '50', parseHistoryShare),
     /** `undefined`: links may live for ever. */
-    maxLinkLifeMs: setting('MAX_LINK_LIFETIME', '0', parseMaxLifetime),
+    maxLinkLifeMs: shown('MAX_LINK_LIFETIME', '0', parseMaxLifetime),
     /** `undefined`: tokens that users make may live for ever. */
-    maxTokenLifeMs: setting('MAX_TOKEN_LIFETIME', '0', parseMaxLifetime),
+    maxTokenLifeMs: shown('MAX_TOKEN_LIFETIME', '0', parseMaxLifetime),
     /** Of a drop link, by default and at most; 0 is no limit. */
-    dropMaxBytes: setting('DROP_MAX_BYTES', '1GiB', parseByteSize),
-    dropMaxFiles: setting('DROP_MAX_FILES', '1000', parseCount),
-    maxUploads: setting('MAX_UPLOADS', '100', parsePositiveCount),
-    maxUnfinished: setting('MAX_UNFINISHED_UPLOADS', '100', parseCount),
-    lifetimeMs: setting('UPLOAD_LIFETIME', '24h', parseUploadLifetime),
-    eventLifetimeMs: setting('EVENT_LIFETIME', '7d', parseEventLifetime),
-    maxDownloadsPerUser: setting('MAX_DOWNLOADS_PER_USER', '100', parsePositiveCount),
-    maxDownloads: setting('MAX_DOWNLOADS', '1000', parsePositiveCount),
-    allowedOrigins: setting('ALLOWED_ORIGINS', '', parseOrigins),
-    apiDocs: setting('API_DOCS', 'true', parseBoolean),
-    webPage: setting('WEB_PAGE', 'true', parseBoolean),
+    dropMaxBytes: shown('DROP_MAX_BYTES', '1GiB', parseByteSize),
+    dropMaxFiles: shown('DROP_MAX_FILES', '1000', parseCount),
+    maxUploads: shown('MAX_UPLOADS', '100', parsePositiveCount),
+    maxUnfinished: shown('MAX_UNFINISHED_UPLOADS', '100', parseCount),
+    lifetimeMs: shown('UPLOAD_LIFETIME', '24h', parseUploadLifetime),
+    eventLifetimeMs: shown('EVENT_LIFETIME', '7d', parseEventLifetime),
+    maxDownloadsPerUser: shown('MAX_DOWNLOADS_PER_USER', '100', parsePositiveCount),
+    maxDownloads: shown('MAX_DOWNLOADS', '1000', parsePositiveCount),
+    allowedOrigins: shown('ALLOWED_ORIGINS', '', parseOrigins),
+    apiDocs: shown('API_DOCS', 'true', parseBoolean),
+    webPage: shown('WEB_PAGE', 'true', parseBoolean),
     brand: readBrand(reader),
-    trustedProxies: setting('TRUST_PROXY', '', parseProxies),
+    trustedProxies: shown('TRUST_PROXY', '', parseProxies),
     jwt: readJwt(reader),
     /** `undefined`: no webhooks are sent. */
     webhooks: readWebhooks(reader),
-    logLevel: setting('LOG_LEVEL', 'info', parseLogLevel),
-    logFormat: setting('LOG_FORMAT', 'auto', parseLogFormat),
+    logLevel: shown('LOG_LEVEL', 'info', parseLogLevel),
+    logFormat: shown('LOG_FORMAT', 'auto', parseLogFormat),
     traces: readTraces(reader),
     /** `undefined`: no admin listener. */
     admin: readAdmin(reader),
     /** `undefined`: the metrics are on the admin listener only. */
     metrics: readMetrics(reader),
+    /** As operators see them. The last member: by now, all are read. */
+    settings: reader.inForce(),
   }
 }
 
@@ -167,21 +170,21 @@ export function partSizeOf({ objectStore, maxFileSize }: Config): number {
   return objectStore.kind === 's3' ? partSizeFor(maxFileSize) : 0
 }
 
-function readAdmin({ setting }: Reader) {
-  const host = setting('ADMIN_HOST', '127.0.0.1', String)
-  const port = setting('ADMIN_PORT', '3001', parsePort)
+function readAdmin({ setting, shown }: Reader) {
+  const host = shown('ADMIN_HOST', '127.0.0.1', String)
+  const port = shown('ADMIN_PORT', '3001', parsePort)
   const token = setting('ADMIN_TOKEN', '', parseHeaderToken)
   return token === undefined ? undefined : { host, port, token }
 }
 
-function readMetrics({ setting }: Reader) {
-  const host = setting('METRICS_HOST', '127.0.0.1', String)
-  const port = setting('METRICS_PORT', '', (text) => (text === '' ? undefined : parsePort(text)))
+function readMetrics({ shown }: Reader) {
+  const host = shown('METRICS_HOST', '127.0.0.1', String)
+  const port = shown('METRICS_PORT', '', (text) => (text === '' ? undefined : parsePort(text)))
   return port === undefined ? undefined : { host, port }
 }
 
 function readObjectStore(reader: Reader, dataDir: string): ObjectStoreConfig {
-  const url = reader.setting('OBJECT_STORE', `file:${join(dataDir, 'objects')}`, parseObjectStore)
+  const url = reader.shown('OBJECT_STORE', `file:${join(dataDir, 'objects')}`, parseObjectStore)
   const redirect = readRedirect(reader)
   if (url.kind === 'file') {
     if (redirect !== undefined) reader.faults.push(REDIRECT_NEEDS_S3)
@@ -201,17 +204,19 @@ const REDIRECT_NEEDS_S3 =
 const REDIRECT_NEEDS_ENDPOINT =
   'S3_PUBLIC_ENDPOINT: is missing; with AWS_ENDPOINT_URL_S3, DOWNLOAD_REDIRECT_ABOVE needs it'
 
-function readRedirect({ setting }: Reader): RedirectConfig | undefined {
-  const aboveBytes = setting('DOWNLOAD_REDIRECT_ABOVE', '', (text) =>
+function readRedirect({ shown, shownUrl }: Reader): RedirectConfig | undefined {
+  const aboveBytes = shown('DOWNLOAD_REDIRECT_ABOVE', '', (text) =>
     text === '' ? undefined : parseByteSize(text),
   )
-  const endpoint = setting('S3_PUBLIC_ENDPOINT', '', parsePublicEndpoint)
+  const endpoint = shownUrl('S3_PUBLIC_ENDPOINT', '', parsePublicEndpoint)
   return aboveBytes === undefined ? undefined : { aboveBytes, endpoint }
 }
 
-function readS3({ setting, optional, faults }: Reader): S3Settings {
-  const endpoint =
-    setting('AWS_ENDPOINT_URL_S3', '', parseUrl) ?? setting('AWS_ENDPOINT_URL', '', parseUrl)
+function readS3({ shown, shownUrl, optional, faults }: Reader): S3Settings {
+  const [forS3, forAll] = ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL'].map((name) =>
+    shownUrl(name, '', parseUrl),
+  )
+  const endpoint = forS3 ?? forAll
   const accessKeyId = optional('AWS_ACCESS_KEY_ID')
   const secretAccessKey = optional('AWS_SECRET_ACCESS_KEY')
   if (isDefaultCredential(accessKeyId, secretAccessKey) && !isLoopback(endpoint)) {
@@ -221,10 +226,10 @@ function readS3({ setting, optional, faults }: Reader): S3Settings {
   }
   const isSessionBound = optional('AWS_SESSION_TOKEN') !== undefined
   return {
-    region: setting('AWS_REGION', 'us-east-1', String),
+    region: shown('AWS_REGION', 'us-east-1', String),
     endpoint,
     // Other servers seldom have a DNS name per bucket.
-    forcePathStyle: setting('S3_FORCE_PATH_STYLE', String(endpoint !== undefined), parseBoolean),
+    forcePathStyle: shown('S3_FORCE_PATH_STYLE', String(endpoint !== undefined), parseBoolean),
     credentials:
       accessKeyId === undefined || secretAccessKey === undefined || isSessionBound
         ? undefined
@@ -232,10 +237,16 @@ function readS3({ setting, optional, faults }: Reader): S3Settings {
   }
 }
 
-function readWebhooks({ setting, optional, faults }: Reader): WebhookConfig | undefined {
-  const url = setting('WEBHOOK_URL', '', parseUrl)
+function readWebhooks({
+  setting,
+  shown,
+  shownUrl,
+  optional,
+  faults,
+}: Reader): WebhookConfig | undefined {
+  const url = shownUrl('WEBHOOK_URL', '', parseUrl)
   const secrets = setting('WEBHOOK_SECRET', '', parseWebhookSecrets)
-  const events = setting('WEBHOOK_EVENTS', WEBHOOK_EVENTS.join(','), parseWebhookEvents)
+  const events = shown('WEBHOOK_EVENTS', WEBHOOK_EVENTS.join(','), parseWebhookEvents)
   const [hasUrl, hasSecret] = ['WEBHOOK_URL', 'WEBHOOK_SECRET'].map(
     (name) => optional(name) !== undefined,
   )
@@ -244,14 +255,14 @@ function readWebhooks({ setting, optional, faults }: Reader): WebhookConfig | un
   return url !== undefined && secrets.length > 0 ? { url, secrets, events } : undefined
 }
 
-function readJwt({ setting, optional, faults }: Reader): JwtConfig | undefined {
+function readJwt({ shown, shownUrl, optional, faults }: Reader): JwtConfig | undefined {
   const names = ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'] as const
-  const createsUsers = setting('JWT_CREATE_USERS', 'false', parseBoolean)
-  const jwksUrl = setting('JWT_JWKS_URL', '', parseUrl)
-  const issuer = optional('JWT_ISSUER')
-  const audience = optional('JWT_AUDIENCE')
-  const userClaim = optional('JWT_USER_CLAIM') ?? 'sub'
-  const scopeClaim = optional('JWT_SCOPE_CLAIM')
+  const createsUsers = shown('JWT_CREATE_USERS', 'false', parseBoolean)
+  const jwksUrl = shownUrl('JWT_JWKS_URL', '', parseUrl)
+  const issuer = shown('JWT_ISSUER', '', parseOptional)
+  const audience = shown('JWT_AUDIENCE', '', parseOptional)
+  const userClaim = shown('JWT_USER_CLAIM', 'sub', String)
+  const scopeClaim = shown('JWT_SCOPE_CLAIM', '', parseOptional)
   const missing = names.filter((name) => optional(name) === undefined)
   if (missing.length === 0 || (missing.length === names.length && !createsUsers)) {
     return jwksUrl === undefined || issuer === undefined || audience === undefined

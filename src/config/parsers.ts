@@ -65,6 +65,9 @@ export function parseHeaderToken(text: string): string | undefined {
   throw new Error('must be at least 16 printable ASCII characters without spaces')
 }
 
+/** Returns `undefined` for an empty text. */
+export const parseOptional = (text: string): string | undefined => text || undefined
+
 export function parseCount(text: string): number {
   const count = Number(text)
   if (/^\d+$/.test(text) && Number.isSafeInteger(count)) return count

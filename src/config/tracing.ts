@@ -7,34 +7,36 @@ import { parseUrl } from './urls.ts'
  * Reads OpenTelemetry's standard variables; OpenTelemetry reads the other `OTEL_*` itself. Returns `undefined` unless
  * an exporter or its endpoint is named.
  */
-export function readTraces({ setting, optional }: Reader): TraceSettings | undefined {
-  const isDisabled = setting('OTEL_SDK_DISABLED', 'false', parseSwitch)
+export function readTraces({ shown, shownUrl, optional }: Reader): TraceSettings | undefined {
+  const isDisabled = shown('OTEL_SDK_DISABLED', 'false', parseSwitch)
   const endpoints = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
-  const isAddressed = endpoints.filter((name) => setting(name, '', parseUrl) !== undefined)
+  const isAddressed = endpoints.filter((name) => shownUrl(name, '', parseUrl) !== undefined)
   const fallback = isAddressed.length > 0 ? 'otlp' : 'none'
-  const exporter = setting('OTEL_TRACES_EXPORTER', fallback, parseExporter)
-  const common = setting('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/protobuf', parseProtocol)
+  const exporter = shown('OTEL_TRACES_EXPORTER', fallback, parseExporter)
+  const common = shown('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/protobuf', parseProtocol)
+  // Read here because headers can be secret, so `_FILE` must work.
+  const [ofTraces, ofAll] = ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS'].map(
+    optional,
+  )
   const config = {
-    protocol: setting('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', common, parseProtocol),
-    sampler: readSampler(setting),
+    protocol: shown('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', common, parseProtocol),
+    sampler: readSampler(shown),
     batches: {
-      scheduledDelayMillis: setting('OTEL_BSP_SCHEDULE_DELAY', '5000', parsePositiveCount),
-      exportTimeoutMillis: setting('OTEL_BSP_EXPORT_TIMEOUT', '30000', parsePositiveCount),
-      maxQueueSize: setting('OTEL_BSP_MAX_QUEUE_SIZE', '2048', parsePositiveCount),
-      maxExportBatchSize: setting('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', '512', parsePositiveCount),
+      scheduledDelayMillis: shown('OTEL_BSP_SCHEDULE_DELAY', '5000', parsePositiveCount),
+      exportTimeoutMillis: shown('OTEL_BSP_EXPORT_TIMEOUT', '30000', parsePositiveCount),
+      maxQueueSize: shown('OTEL_BSP_MAX_QUEUE_SIZE', '2048', parsePositiveCount),
+      maxExportBatchSize: shown('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', '512', parsePositiveCount),
     },
-    // Read here because headers can be secret, so `_FILE` must work.
-    headers:
-      optional('OTEL_EXPORTER_OTLP_TRACES_HEADERS') ?? optional('OTEL_EXPORTER_OTLP_HEADERS'),
+    headers: ofTraces ?? ofAll,
   }
   return isDisabled || exporter === 'none' ? undefined : config
 }
 
-function readSampler(setting: Reader['setting']): TraceSettings['sampler'] {
-  const name = setting('OTEL_TRACES_SAMPLER', 'parentbased_always_on', parseSampler)
+function readSampler(shown: Reader['shown']): TraceSettings['sampler'] {
+  const name = shown('OTEL_TRACES_SAMPLER', 'parentbased_always_on', parseSampler)
   const isParentBased = name.startsWith('parentbased_')
   const root = parseOneOf(ROOTS, name.replace('parentbased_', ''))
-  return { root, isParentBased, ratio: setting('OTEL_TRACES_SAMPLER_ARG', '1', parseRatio) }
+  return { root, isParentBased, ratio: shown('OTEL_TRACES_SAMPLER_ARG', '1', parseRatio) }
 }
 
 const ROOTS = ['always_on', 'always_off', 'traceidratio'] as const

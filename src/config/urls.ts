@@ -29,6 +29,19 @@ export function assertWithoutCredentials({ username, password }: URL): void {
   throw new Error('must have no user name and no password')
 }
 
+/**
+ * What operators see of a URL: `/...` stands for a path and a query, which can contain a secret. Of a database, they see
+ * its name, or the whole path of a local file.
+ */
+export function placeOf(text: string): string {
+  if (text.startsWith('sqlite:')) return text
+  const url = URL.parse(text)
+  if (url === null) return ''
+  const { protocol, host, pathname, search } = url
+  if (protocol.startsWith('postgres')) return `${protocol}//${host}${pathname}`
+  return `${protocol}//${host}${pathname + search === '/' ? '' : '/...'}`
+}
+
 /** The signature covers the path, which a proxy could change. */
 export function parsePublicEndpoint(text: string): string | undefined {
   const url = parseUrl(text)

@@ -161,6 +161,7 @@ it('overview shows all figures, with units or as JSON as the admin API has them'
   })
   const { out, ...outcome } = await run('overview')
   expect(outcome).toEqual({ code: 0, err: '' })
+  expect(out).toMatch(/^version +\d+\.\d+\.\d+$/m)
   expect(out).toMatch(/^used +3 MiB$/m)
   expect(out).toMatch(/^parked_webhooks +-$/m)
   expect(out).toMatch(/^alice +active +3 MiB +4 MiB +75 % +1$/m)

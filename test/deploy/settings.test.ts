@@ -72,7 +72,8 @@ describe.skipIf(skipped)('the settings in the values', () => {
   })
 
   it('are the defaults of the service unless they are given', async () => {
-    const { host, dataDir, database, objectStore, metrics, ...others } = await configOf({}, {})
+    const read = await configOf({}, {})
+    const { host, dataDir, database, objectStore, metrics, settings: _, ...others } = read
     expect(host).toBe('0.0.0.0')
     expect(metrics).toEqual({ host: '0.0.0.0', port: 9091 })
     expect([database, objectStore]).toEqual([

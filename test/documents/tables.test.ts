@@ -80,8 +80,12 @@ describe('the table of commands', () => {
 const SDK_READS = new Set(['OTEL_SERVICE_NAME', 'OTEL_RESOURCE_ATTRIBUTES'])
 
 /** The config of these settings, alone and with everything on. */
-function configOf(settings: Readonly<Record<string, string>>): [Config[]] {
-  return [[readConfig(settings), readConfig({ ...FULL, ...settings })]]
+function configOf(settings: Readonly<Record<string, string>>): [Omit<Config, 'settings'>[]] {
+  const configs = [settings, { ...FULL, ...settings }].map((environment) => {
+    const { settings: _, ...config } = readConfig(environment)
+    return config
+  })
+  return [configs]
 }
 
 async function commandsInHelp(): Promise<string[]> {

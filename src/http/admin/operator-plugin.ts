@@ -3,6 +3,7 @@ import type { AccessTokens } from '../../core/auth/access-tokens.ts'
 import type { Repository } from '../../core/repository.ts'
 import type { History } from '../../core/history/history.ts'
 import type { Links } from '../../core/links/links.ts'
+import type { InstanceReader } from '../../core/overview/instance.ts'
 import type { OverviewReader } from '../../core/overview/overview.ts'
 import type { Grants } from '../../core/quota/grants.ts'
 import type { ResumableUploads } from '../../core/resumable/resumable-uploads.ts'
@@ -30,5 +31,6 @@ export interface OperatorUseCases {
   readonly links: Pick<Links, 'list' | 'update' | 'revoke'>
   readonly parkedWebhooks: ParkedWebhooks
   readonly overview: OverviewReader
+  readonly instance: InstanceReader
   readonly auditTrail: AuditTrail
 }

@@ -22,6 +22,16 @@ export function Bytes(description: string, example?: number) {
   })
 }
 
+export function BytesOrNull(description: string, example: number | null = null) {
+  return Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description,
+    examples: [example],
+  })
+}
+
 export function Count(description: string, example?: number) {
   return Type.Integer({ minimum: 0, description, ...exampled(example) })
 }

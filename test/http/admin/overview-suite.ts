@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readVersion } from '../../../src/build-info.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import { MIB, type OpenService, upload } from '../fixture.ts'
 import { ADMIN_OPTIONS, done } from './fixture.ts'
@@ -29,6 +30,10 @@ export function adminOverviewSuite(open: OpenService): void {
         fullest: [],
         largest: [],
         growth: [],
+        version: await readVersion(),
+        uptime: expect.any(Number) as number,
+        free_disk: expect.any(Object) as object,
+        settings: expect.any(Array) as unknown[],
       })
       const big = await service.createUser(MIB)
       const small = await service.createUser(1)
@@ -56,6 +61,16 @@ export function adminOverviewSuite(open: OpenService): void {
         used: 900,
         largest: [{ user_id: small.userId, status: 'suspended' }],
       })
+    })
+
+    it('has the settings in force, with no secret of theirs', async () => {
+      const { settings } = (await overview()) as { settings: readonly { name: string }[] }
+      const settingOf = (name: string) => settings.find((setting) => setting.name === name)
+      const maxFiles = { name: 'MAX_FILES', value: '1000', set: true, secret: false }
+      expect(settingOf('MAX_FILES')).toEqual(maxFiles)
+      const logLevel = { name: 'LOG_LEVEL', value: 'info', set: false, secret: false }
+      expect(settingOf('LOG_LEVEL')).toEqual(logLevel)
+      expect(settingOf('ADMIN_TOKEN')).toMatchObject({ value: null, secret: true })
     })
 
     it('has a row for each recorded day', async () => {

@@ -1,17 +1,21 @@
+import { instanceJson } from '../../../core/overview/instance.ts'
 import { MAX_PARKED, overviewJson, USERS_PER_PAGE } from '../../../core/overview/overview.ts'
 import { described } from '../../openapi/operation.ts'
-import { Bytes, Count, Time } from '../../openapi/reply-schemas.ts'
+import { BytesOrNull, Bytes, Count, Text, TextOrNull, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { logAudit } from '../audit.ts'
 import type { OperatorPlugin } from '../operator-plugin.ts'
 import { NO_QUERY } from '../route-schemas.ts'
 import { User } from './users.ts'
 
-export const overviewRoutes: OperatorPlugin = async (app, { useCases: { overview } }) => {
+export const overviewRoutes: OperatorPlugin = async (app, { useCases }) => {
   app.get('/admin/overview', OVERVIEW, async (request) => {
-    const read = await overview.read()
+    const [overview, instance] = await Promise.all([
+      useCases.overview.read(),
+      useCases.instance.read(),
+    ])
     logAudit(request, { action: 'overview.read' })
-    return overviewJson(read)
+    return { ...overviewJson(overview), ...instanceJson(instance) }
   })
 }
 
@@ -37,6 +41,40 @@ const DailyUsage = Type.Object(
     used: Bytes('Bytes used by them.', 62_914_560),
   },
   { title: 'DailyUsage', description: 'The figures at the beginning of a day.' },
+)
+
+const FreeDisk = Type.Object(
+  {
+    database: BytesOrNull(
+      'Bytes free for the embedded database; `null` if a server stores it.',
+      53_687_091_200,
+    ),
+    objects: BytesOrNull(
+      'Bytes free for the contents of files; `null` if a server stores them.',
+      53_687_091_200,
+    ),
+  },
+  { description: 'The room on the file systems of the data. Both members can mean the same one.' },
+)
+
+const Setting = Type.Object(
+  {
+    name: Text('The name of the setting.', 'BASE_CAPACITY'),
+    value: TextOrNull(
+      'The value as it is written, or the default. A URL has `/...` for its path and query. `null` for a secret, and if ' +
+        'there is no value.',
+      '1GiB',
+    ),
+    set: Type.Boolean({
+      description: 'Whether a variable or a file sets it; else the default applies.',
+      examples: [false],
+    }),
+    secret: Type.Boolean({
+      description: 'Whether the value is a secret, which is not shown.',
+      examples: [false],
+    }),
+  },
+  { title: 'Setting' },
 )
 
 const Overview = Type.Object(
@@ -73,8 +111,17 @@ const Overview = Type.Object(
       description:
         'The last 30 days, today included, oldest first. Days on which the service did not run are missing.',
     }),
+    version: Text('The version of the instance that answers.', '0.1.0'),
+    uptime: Count('The seconds since that instance started.', 86_400),
+    free_disk: FreeDisk,
+    settings: Type.Array(Setting, {
+      description: 'The settings that this instance has read, in force since it started.',
+    }),
   },
-  { title: 'Overview', description: 'The figures of all users that are not deleted.' },
+  {
+    title: 'Overview',
+    description: 'The figures of all users that are not deleted, and the instance that answers.',
+  },
 )
 
 const OVERVIEW = described({

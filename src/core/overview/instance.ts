@@ -1,0 +1,60 @@
+/** A setting as operators see it. */
+export interface SettingInForce {
+  readonly name: string
+  /** Whether the environment or a file sets it; else its default applies. */
+  readonly isSet: boolean
+  readonly isSecret: boolean
+  /** As it is written, a URL without its secrets. `undefined` for a secret, and for a setting without a value. */
+  readonly value: string | undefined
+}
+
+/** Bytes that the file systems have left for this process; `undefined` for what a server stores. */
+export interface FreeDisk {
+  readonly database: number | undefined
+  readonly objects: number | undefined
+}
+
+/** The process that answers: an instance of the service, or a command. */
+export interface Instance {
+  readonly version: string
+  readonly uptimeSeconds: number
+  readonly freeDisk: FreeDisk
+  readonly settings: readonly SettingInForce[]
+}
+
+export interface InstanceOptions {
+  readonly version: string
+  readonly settings: readonly SettingInForce[]
+  readonly measureFreeDisk: () => Promise<FreeDisk>
+  /** In milliseconds; monotonic by default. */
+  readonly clock?: (() => number) | undefined
+}
+
+export type InstanceReader = ReturnType<typeof createInstance>
+
+export function createInstance(options: InstanceOptions) {
+  const { version, settings, measureFreeDisk, clock = () => performance.now() } = options
+  const startedAt = clock()
+  return {
+    version,
+    /** Measures the disks anew. */
+    async read(): Promise<Instance> {
+      const freeDisk = await measureFreeDisk()
+      const uptimeSeconds = Math.floor((clock() - startedAt) / 1000)
+      return { version, uptimeSeconds, freeDisk, settings }
+    },
+  }
+}
+
+/** An instance under the names of the admin API. */
+export function instanceJson({ version, uptimeSeconds, freeDisk, settings }: Instance) {
+  const { database = null, objects = null } = freeDisk
+  return {
+    version,
+    uptime: uptimeSeconds,
+    free_disk: { database, objects },
+    settings: settings.map(({ name, value = null, isSet, isSecret }) => {
+      return { name, value, set: isSet, secret: isSecret }
+    }),
+  }
+}
