@@ -12,7 +12,9 @@ import { buildApp } from './http/public/app.ts'
 import { createDownloads } from './http/download/downloads.ts'
 import { Connections } from './http/server/connections.ts'
 import type { ListenerTimeouts, StopSignals } from './http/server/listener.ts'
+import { createServiceAddress } from './http/server/service-address.ts'
 import { brandPages } from './http/pages/brand.ts'
+import { addressPages } from './http/pages/public-url.ts'
 import {
   type DocumentPages,
   languagesOf,
@@ -53,7 +55,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const shutdown = new AbortController()
   const connections = new Connections()
   let stopped: Promise<void> | undefined
-  const pages = config.webPage ? await openBrandedPages(folder, { config, logger }) : undefined
+  const pages = config.webPage ? await openServedPages(folder, { config, logger }) : undefined
   service.metrics.watchProcess({ version: service.instance.version })
   const listeners = await buildListeners({
     config,
@@ -144,7 +146,7 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
       listings: LISTINGS_AT_ONCE[config.database.kind],
     },
     downloads,
-    basePath: config.basePath,
+    address: createServiceAddress({ publicUrl: config.publicUrl, basePath: config.basePath }),
     allowedOrigins: config.allowedOrigins,
     redirect: service.redirect,
     apiDocs: config.apiDocs ? { page: pages.docs?.public } : undefined,
@@ -176,9 +178,9 @@ export async function buildListeners(options: ListenersOptions): Promise<readonl
   return listeners
 }
 
-async function openBrandedPages(
+async function openServedPages(
   folder: string,
-  { config: { brand }, logger }: Pick<ServeOptions, 'config' | 'logger'>,
+  { config: { brand, publicUrl }, logger }: Pick<ServeOptions, 'config' | 'logger'>,
 ): Promise<Pages> {
   const pages = await openPages(folder, logger)
   const languages = languagesOf(pages.user)
@@ -186,7 +188,7 @@ async function openBrandedPages(
   if (isBuilt && brand.language !== undefined && !languages.includes(brand.language)) {
     throw new ConfigError([`PAGE_LANGUAGE: must be one of ${languages.join(', ')}`])
   }
-  return brandPages(pages, brand)
+  return addressPages(await brandPages(pages, brand), publicUrl)
 }
 
 /** Frees the space of crashed uploads before serving, but waits only a limited time: there may be many. */

@@ -9,7 +9,6 @@ import { createReader, type Environment, type Reader } from './reader.ts'
 import { readTraces } from './tracing.ts'
 import { isDefaultCredential } from './default-credentials.ts'
 import {
-  parseBasePath,
   parseBoolean,
   parseCount,
   parseDatabase,
@@ -32,7 +31,7 @@ import {
   parseWebhookEvents,
   parseWebhookSecrets,
 } from './parsers.ts'
-import { isLoopback, parsePublicEndpoint, parseUrl } from './urls.ts'
+import { isLoopback, parseBasePath, parsePublicEndpoint, parsePublicUrl, parseUrl } from './urls.ts'
 
 /** docs/configuration.md explains each setting. */
 export type Config = Readonly<ReturnType<typeof readSettings>>
@@ -115,6 +114,8 @@ function readSettings(reader: Reader) {
     port: shown('PORT', '3000', parsePort),
     reusePort: shown('REUSE_PORT', 'false', parseBoolean),
     basePath: shown('BASE_PATH', '', parseBasePath),
+    /** `undefined`: clients reach the service at the address that their requests name. */
+    publicUrl: shown('PUBLIC_URL', '', parsePublicUrl),
     dataDir,
     database: shownUrl('DATABASE_URL', `sqlite:${databaseFile}`, parseDatabase),
     objectStore: readObjectStore(reader, dataDir),

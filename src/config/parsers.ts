@@ -49,15 +49,6 @@ export function parsePort(text: string): number {
   throw new Error('must be a port number from 0 (any free port) to 65535')
 }
 
-export function parseBasePath(text: string): string {
-  // Clients and proxies resolve them.
-  const hasDots = text.split('/').some((segment) => segment === '.' || segment === '..')
-  if (/^(\/[A-Za-z0-9._~-]+)*$/.test(text) && !hasDots) return text
-  throw new Error(
-    'must be a path such as /api, without a trailing slash, and without . and .. in it',
-  )
-}
-
 /** Returns `undefined` for an empty text. Its errors do not repeat the secret. */
 export function parseHeaderToken(text: string): string | undefined {
   if (text === '') return undefined

@@ -42,6 +42,31 @@ export function placeOf(text: string): string {
   return `${protocol}//${host}${pathname + search === '/' ? '' : '/...'}`
 }
 
+export function parseBasePath(text: string): string {
+  if (isBasePath(text)) return text
+  throw new Error(
+    'must be a path such as /api, without a trailing slash, and without . and .. in it',
+  )
+}
+
+function isBasePath(text: string): boolean {
+  // Clients and proxies resolve them.
+  const hasDots = text.split('/').some((segment) => segment === '.' || segment === '..')
+  return /^(\/[A-Za-z0-9._~-]+)*$/.test(text) && !hasDots
+}
+
+/** Returns the URL without a slash at its end. Its path may contain what that of `BASE_PATH` may. */
+export function parsePublicUrl(text: string): string | undefined {
+  const url = parseUrl(text)
+  if (url === undefined) return undefined
+  const { origin, pathname } = new URL(url)
+  const path = pathname.replace(/\/$/, '')
+  if (!url.includes('?') && isBasePath(path)) return origin + path
+  throw new Error(
+    'must have a path such as /files or none, of A-Z, a-z, 0-9, ".", "_", "~" and "-", and no query',
+  )
+}
+
 /** The signature covers the path, which a proxy could change. */
 export function parsePublicEndpoint(text: string): string | undefined {
   const url = parseUrl(text)

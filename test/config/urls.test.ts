@@ -11,6 +11,7 @@ const JWT = { JWT_ISSUER: 'i', JWT_AUDIENCE: 'a' }
 
 /** Each setting that names a URL which is requested or printed, with the others that it needs. */
 const URLS: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+  ['PUBLIC_URL', {}],
   ['JWT_JWKS_URL', JWT],
   ['WEBHOOK_URL', { WEBHOOK_SECRET: SECRET }],
   ['AWS_ENDPOINT_URL_S3', { OBJECT_STORE: 's3://bucket' }],

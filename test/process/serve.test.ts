@@ -34,9 +34,11 @@ async function start(
     pages = '',
     adminToken,
     language = '',
+    publicUrl = '',
   }: Pick<ServeOptions, 'intervals' | 'pages'> & {
     readonly adminToken?: string
     readonly language?: string
+    readonly publicUrl?: string
   } = {},
 ) {
   const folder = await createFolder('serve')
@@ -44,7 +46,7 @@ async function start(
   // Where nobody has built it a page makes a warning of its own.
   const WEB_PAGE = String(pages !== '')
   const admin = adminToken === undefined ? {} : { ADMIN_TOKEN: adminToken, ADMIN_PORT: '0' }
-  const settings = { WEB_PAGE, PAGE_LANGUAGE: language, ...admin }
+  const settings = { WEB_PAGE, PAGE_LANGUAGE: language, PUBLIC_URL: publicUrl, ...admin }
   const config = readConfig({ DATA_DIR: folder.path, PORT: '0', ...settings })
   const service = change(await openService(config))
   opened.defer(() => service.close())
@@ -177,18 +179,22 @@ describe('the server', () => {
     expect((await fetch(server.url)).status).toBe(404)
   })
 
-  it('refuses to start with a PAGE_LANGUAGE that its pages do not have', async () => {
+  it('refuses a PAGE_LANGUAGE that its pages do not have, and tells them this one and PUBLIC_URL', async () => {
     const folder = await createFolder('page')
     opened.defer(() => folder.remove())
     await mkdir(join(folder.path, 'assets'))
     const names = ['index.html', 'operator.html', 'assets/language-de-12345678.js']
     for (const name of names.flatMap((name) => [name, `${name}.br`, `${name}.gz`])) {
-      await writeFile(join(folder.path, name), '')
+      await writeFile(join(folder.path, name), '<title>Cloud Repository')
     }
     const refused = start(undefined, { pages: folder.path, language: 'fr' })
     await expect(refused).rejects.toThrow('\n  PAGE_LANGUAGE: must be one of en, de')
-    const { server } = await start(undefined, { pages: folder.path, language: 'de' })
+    const settings = { language: 'de', publicUrl: 'https://files.example.com/a/' }
+    const { server } = await start(undefined, { pages: folder.path, ...settings })
     expect(server.hasPage).toBe(true)
+    const document = await (await fetch(server.url)).text()
+    expect(document).toContain('"language":"de"'.replaceAll('"', '&quot;'))
+    expect(document).toContain('<meta name="public-url" content="https://files.example.com/a">')
   })
 
   it('ends although the database does not answer', async () => {

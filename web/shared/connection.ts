@@ -15,6 +15,8 @@ export interface Connection {
   readonly isConnected: ReadonlySignal<boolean>
   /** Resolves a path against the page's base URL. */
   urlOf(path: string): string
+  /** The same against the base URL for everyone, for addresses that the page shows. */
+  addressOf(path: string): string
   /** For what the page shows: asks until the service answers, be it that it has failed. */
   readonly patient: PageOptions
   /** For what the user does: asks again for a few seconds. A deletion outlives the page. */
@@ -28,11 +30,13 @@ type PageOptions = ServiceAddress & { readonly cookies: true }
 export interface ConnectionOptions {
   /** The base URL of the page. */
   readonly base: string
+  /** That of the service for everyone, without a slash at its end, if it is known. */
+  readonly publicUrl?: string | undefined
   /** Called when the service refuses the token of a request, with its `causeOf`. */
   readonly onRefusedToken: (cause: string) => void
 }
 
-export function connect({ base, onRefusedToken }: ConnectionOptions): Connection {
+export function connect({ base, publicUrl, onRefusedToken }: ConnectionOptions): Connection {
   const isConnected = signal(true)
 
   function notice(error?: CloudRepositoryError): void {
@@ -43,6 +47,7 @@ export function connect({ base, onRefusedToken }: ConnectionOptions): Connection
   return {
     isConnected,
     urlOf: (path) => new URL(path, base).href,
+    addressOf: (path) => new URL(path, publicUrl === undefined ? base : `${publicUrl}/`).href,
     once,
     brief: {
       ...once,

@@ -39,16 +39,20 @@ const WATCH_MS = 2_000
 /** Time for the browser to delete the thumbnails. A tab that sleeps can keep it from that. */
 const FORGET_MS = 1_000
 
-/** Composes the page. `base` is its base URL; files can be dropped on `target`. */
-export function createPage({
-  base,
-  target,
-}: {
+interface PageOptions {
+  /** The base URL of the page. */
   readonly base: string
+  /** That of the service for everyone, if it is known. */
+  readonly publicUrl: string | undefined
+  /** Files can be dropped on it. */
   readonly target: HTMLElement
-}) {
+}
+
+/** Composes the page. */
+export function createPage({ base, publicUrl, target }: PageOptions) {
   const toasts = createToasts()
-  const connection = connect({ base, onRefusedToken: (cause) => session.refuse(cause) })
+  const onRefusedToken = (cause: string): void => session.refuse(cause)
+  const connection = connect({ base, publicUrl, onRefusedToken })
   const reader = createClient(connection.patient)
   const gate = createSessionGate()
   const acting = { ...connection.brief, fetch: gate.behind(connection.brief.fetch) }

@@ -67,6 +67,7 @@ export async function buildAdmin(
   await app.register(openApiRoutes, {
     docs,
     document: 'admin-openapi.json',
+    base: '',
     hasSignIn: page !== undefined,
     credentials: 'required',
   })

@@ -4,6 +4,7 @@ import type { Downloads } from '../download/downloads.ts'
 import type { PageFile, WebPage } from '../pages/static-assets.ts'
 import { createListener, type ListenerContext } from '../server/listener.ts'
 import type { RequestMeter } from '../server/request-outcome.ts'
+import type { ServiceAddress } from '../server/service-address.ts'
 import { healthRoutes } from '../routes/health.ts'
 import { otherMethods } from '../routes/method-not-allowed.ts'
 import { nameFault } from '../routes/name-fault.ts'
@@ -24,8 +25,7 @@ export interface AppOptions {
     readonly listings: number
   }
   readonly downloads: Downloads
-  /** Prefix of every path, such as `/api`. May be empty. */
-  readonly basePath: string
+  readonly address: ServiceAddress
   /** Other origins whose pages may use the API with the user's cookie. */
   readonly allowedOrigins: readonly string[]
   /** If unset, the service sends all contents itself. */
@@ -43,11 +43,11 @@ export async function buildApp(
   context: ListenerContext,
   options: AppOptions,
 ): Promise<FastifyInstance> {
-  const { meter, useCases, limits, downloads, basePath, allowedOrigins, apiDocs, page } = options
+  const { meter, useCases, limits, downloads, address, allowedOrigins, apiDocs, page } = options
   const { accessTokens, readiness } = useCases
   const pathFault = (url?: string) => nameFault(FILE_PATH, url)
   const app = await createListener(context, { meter, allowedOrigins, pathFault })
-  const prefix = basePath
+  const { basePath: prefix } = address
   const others = otherMethods(app)
   const isRefusing = () => downloads.slots.isRefusing()
   await app.register(healthRoutes, { readiness, isRefusing, prefix })
@@ -55,6 +55,7 @@ export async function buildApp(
     await app.register(openApiRoutes, {
       docs: apiDocs.page,
       document: 'openapi.json',
+      base: address.base,
       hasSignIn: page !== undefined,
       credentials: 'none',
       prefix,
@@ -69,7 +70,7 @@ export async function buildApp(
     limits,
     downloads,
     redirect,
-    basePath,
+    address,
     allowedOrigins,
     shares,
     readInTurn,
@@ -79,7 +80,7 @@ export async function buildApp(
     useCases,
     downloads,
     readInTurn,
-    basePath,
+    address,
     allowedOrigins,
     page: options.linkPage,
   }
@@ -89,7 +90,7 @@ export async function buildApp(
   } else {
     const session = async (scope: FastifyInstance) => {
       await scope.register(ownSessionRoutes, { accessTokens, allowedOrigins })
-      await scope.register(sessionRoutes, { accessTokens, basePath })
+      await scope.register(sessionRoutes, { accessTokens, basePath: prefix })
     }
     await app.register(pageScope, { page, session, allowedOrigins, prefix })
   }

@@ -9,6 +9,7 @@ import type { Readiness } from '../../core/readiness.ts'
 import type { ResumableUploads } from '../../core/resumable/resumable-uploads.ts'
 import type { Downloads } from '../download/downloads.ts'
 import type { FastifyPluginAsyncTypebox } from '../openapi/type.ts'
+import type { ServiceAddress } from '../server/service-address.ts'
 import type { ReadInTurn } from './listing-turns.ts'
 import type { LoopShares } from './loop-shares.ts'
 
@@ -20,7 +21,7 @@ export interface UserRoutesOptions {
   readonly limits: Limits
   readonly downloads: Downloads
   readonly redirect: DownloadRedirect | undefined
-  readonly basePath: string
+  readonly address: ServiceAddress
   readonly allowedOrigins: readonly string[]
   readonly shares: LoopShares
   readonly readInTurn: ReadInTurn

@@ -9,6 +9,8 @@ import { sendFile } from './page.ts'
 export interface OpenApiOptions {
   /** The name of its file in `api/`. */
   readonly document: 'openapi.json' | 'admin-openapi.json'
+  /** What the addresses of its operations begin with. */
+  readonly base: string
   /** Whether there is `POST /session`. The document leaves out what is not there. */
   readonly hasSignIn: boolean
   /** If unset, `/docs` answers 404. */
@@ -17,7 +19,7 @@ export interface OpenApiOptions {
 }
 
 export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, options) => {
-  const { document, hasSignIn, docs, credentials } = options
+  const { document, base, hasSignIn, docs, credentials } = options
   // One buffer for all answers, since anybody may ask and nobody need read.
   let bytes: Buffer | undefined
   const headers = {
@@ -29,7 +31,7 @@ export const openApiRoutes: FastifyPluginAsync<OpenApiOptions> = async (app, opt
     url: '/openapi.json',
     config: { operation: { ...OPENAPI, credentials } },
     handler: async (_request, reply) => {
-      bytes ??= await readDocument(document, { basePath: app.prefix, hasSignIn })
+      bytes ??= await readDocument(document, { base, hasSignIn })
       return reply.type('application/json; charset=utf-8').send(bytes)
     },
   })
@@ -47,11 +49,11 @@ const API = new URL('../../../api/', import.meta.url)
 /** The committed document, without the layout of its file. */
 async function readDocument(
   name: string,
-  { basePath, hasSignIn }: { readonly basePath: string; readonly hasSignIn: boolean },
+  { base, hasSignIn }: { readonly base: string; readonly hasSignIn: boolean },
 ): Promise<Buffer> {
   const document = JSON.parse(await readFile(new URL(name, API), 'utf8')) as Document
   const paths = hasSignIn ? document.paths : withoutSignIn(document.paths)
-  const served = { ...document, servers: [{ url: basePath || '/' }], paths }
+  const served = { ...document, servers: [{ url: base || '/' }], paths }
   return Buffer.from(JSON.stringify(served))
 }
 

@@ -61,7 +61,7 @@ const DESCRIBED = {
     example: 5,
   },
   Location: {
-    description: 'The path of the created resource, or the URL that has the content.',
+    description: 'The created resource, or the URL that has the content.',
     schema: { type: 'string', format: 'uri-reference' },
     example: '/users/me/uploads/019ab1c2-7b1e-7c3a-9a57-0d6f6d1c2b3a',
   },

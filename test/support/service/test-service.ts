@@ -42,6 +42,7 @@ type Limits = Pick<
   | 'trustedProxies'
   | 'allowedOrigins'
   | 'basePath'
+  | 'publicUrl'
   | 'baseCapacity'
   | 'deviceCapacity'
   | 'deviceModels'

@@ -1,4 +1,5 @@
 import { byName } from '../../shared/devices/device.ts'
+import { readPublicUrl } from '../../shared/public-url.ts'
 import { TokenList } from '../../shared/tokens/token-list.tsx'
 import type { SectionProps } from './section-props.ts'
 
@@ -8,6 +9,7 @@ export function TokenSection({ user, record, onChange }: SectionProps) {
       tokens={user.tokens}
       entries={record.tokens}
       devices={byName(record.account.devices)}
+      address={readPublicUrl()}
       onChange={onChange}
     />
   )

@@ -20,7 +20,7 @@ export interface TokenListProps {
   /** The devices of the account. */
   readonly devices: readonly DeviceUse[]
   /** The base URL of the service for devices, where it is known. */
-  readonly address?: string
+  readonly address?: string | undefined
   readonly title?: string
   readonly hint?: string
   /** The label of the button that makes a token. */

@@ -54,7 +54,7 @@ export function AccessView({ page }: { readonly page: Page }) {
             tokens={client.tokens}
             entries={tokens}
             devices={byName(capacity.figures.value?.devices)}
-            address={connection.urlOf('').replace(/\/$/, '')}
+            address={connection.addressOf('').replace(/\/$/, '')}
             title={words.valid}
             hint={words.hint}
             add={words.connect}

@@ -73,7 +73,7 @@ function FileVisibility({ page, file }: { readonly page: Page; readonly file: Fi
         {chosen !== 'private' && (
           <CopyField
             label={words.address}
-            value={page.connection.urlOf(filePath(file.name, file.user_id))}
+            value={page.connection.addressOf(filePath(file.name, file.user_id))}
             words={words}
             isMain={false}
             said={said}

@@ -61,7 +61,7 @@ function RenewLink({ page, link, onChange, onRenewed, onClose }: EditLinkProps) 
     const path = `${pathOf(link)}/secret`
     // A repetition only replaces a secret that nobody has seen.
     const { secret } = await http.json<CreatedLink>({ method: 'POST', path })
-    onRenewed(connection.urlOf(`links/${secret}`))
+    onRenewed(connection.addressOf(`links/${secret}`))
     onChange()
   }
 

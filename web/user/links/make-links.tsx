@@ -44,7 +44,7 @@ export async function createLink(page: Page, { kind, target, draft }: NewLink): 
     'name' in target ? { kind: 'download', ...target, ...terms } : { kind, ...target, ...terms },
   )
   // Not `url`: behind a proxy, the page knows better how it was reached.
-  return page.connection.urlOf(`links/${secret}`)
+  return page.connection.addressOf(`links/${secret}`)
 }
 
 export interface MakeLinksProps {

@@ -61,7 +61,7 @@ function ManyVisibilities({ page, files, onClose }: SelectionDialogProps) {
   }
 
   async function copy(): Promise<void> {
-    const urls = files.map(({ name, user_id: id }) => page.connection.urlOf(filePath(name, id)))
+    const urls = files.map(({ name, user_id: id }) => page.connection.addressOf(filePath(name, id)))
     try {
       await navigator.clipboard.writeText(urls.join('\n'))
       setSaid(words.copied)

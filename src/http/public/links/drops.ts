@@ -17,7 +17,7 @@ import { toldToVisitor } from './visitor-problems.ts'
 /** What a drop link takes: files, whole or by tus. Registered below `requireLink`. */
 export async function dropRoutes(
   app: FastifyInstance,
-  { useCases: { links, repository, uploads }, basePath }: LinkOptions,
+  { useCases: { links, repository, uploads }, address }: LinkOptions,
 ): Promise<void> {
   const admit = (request: FastifyRequest): Promise<Disposable> =>
     links.beginDrop(visitorOf(request, 'create'))
@@ -36,7 +36,8 @@ export async function dropRoutes(
       uploadUrl: LINK_UPLOAD_PATH,
       operations: TUS_OPERATIONS,
       allow: 'HEAD, PATCH, DELETE',
-      locationOf: (request, version) => `${basePath}/links/${secretOf(request)}/uploads/${version}`,
+      locationOf: (request, version) =>
+        `${address.base}/links/${secretOf(request)}/uploads/${version}`,
       admitCreation: admit,
       // What an append leaves behind when it fails is garbage of the owner.
       admitAppend: (request) => links.admitAppend(visitorOf(request, 'create')),

@@ -4,8 +4,8 @@ import { discardBody } from '../../body/discard-body.ts'
 import { describing, withParsed } from '../../openapi/operation.ts'
 import { FILE_NAME_SCHEMA } from '../../openapi/parameters.ts'
 import { Type } from '../../openapi/type.ts'
-import { originOf } from '../../server/forwarded.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
+import { baseUrlOf } from '../../server/service-address.ts'
 import { LinkChangesBody, linkChangesIn } from '../../routes/link-changes.ts'
 import {
   LinkId,
@@ -24,7 +24,7 @@ const LINKS = '/users/me/links'
 /** Users create, list, change and revoke links for people without an account. */
 export const ownLinkRoutes: UserPlugin = async (
   app,
-  { useCases: { links }, basePath, readInTurn },
+  { useCases: { links }, address, readInTurn },
 ) => {
   const onRequest = async (request: FastifyRequest) => void requireUser(request, ['share'])
 
@@ -74,7 +74,7 @@ export const ownLinkRoutes: UserPlugin = async (
 
   function withSecret(request: FastifyRequest, link: CreatedLink) {
     const { secret } = link
-    const url = `${originOf(request)}${basePath}/links/${secret}`
+    const url = `${baseUrlOf(request, address)}/links/${secret}`
     return { ...linkReply(link), url, secret }
   }
 }

@@ -3,6 +3,7 @@ import { MAX_PASSWORD_LENGTH, PASSWORD_PATTERN } from '../../../core/links/link-
 import { Type, type FastifyPluginAsyncTypebox } from '../../openapi/type.ts'
 import { isHttps } from '../../pages/session-cookie.ts'
 import { assertSameSite } from '../../server/csrf.ts'
+import { prefixesOf } from '../../server/service-address.ts'
 import { LINK_SECRET, ofLinks } from './link-resource.ts'
 import {
   credentialsOf,
@@ -16,7 +17,7 @@ import {
 /** Exchanges the password of a link for a cookie that opens it for a day. */
 export const unlockLinkRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (
   app,
-  { useCases: { links }, basePath, allowedOrigins },
+  { useCases: { links }, address, allowedOrigins },
 ) => {
   const allowed = new Set(allowedOrigins)
   const onRequest: onRequestAsyncHookHandler = async (_request, reply) =>
@@ -25,13 +26,15 @@ export const unlockLinkRoutes: FastifyPluginAsyncTypebox<LinkOptions> = async (
     const { link } = await findVisitor(request, links)
     const { password } = request.body
     const key = await links.unlock(link, { ...credentialsOf(reply), password })
-    void reply.setCookie(LINK_COOKIE, key, {
-      path: `${basePath}/links/${secretOf(request)}`,
-      httpOnly: true,
-      sameSite: 'strict',
-      secure: isHttps(request),
-      maxAge: MAX_SESSION_SECONDS,
-    })
+    for (const prefix of prefixesOf(address)) {
+      void reply.setCookie(LINK_COOKIE, key, {
+        path: `${prefix}/links/${secretOf(request)}`,
+        httpOnly: true,
+        sameSite: 'strict',
+        secure: isHttps(request),
+        maxAge: MAX_SESSION_SECONDS,
+      })
+    }
     return reply.code(204).send()
   })
 }

@@ -14,6 +14,7 @@ import { assertSameSite } from '../../server/csrf.ts'
 import { clientAddressOf } from '../../server/forwarded.ts'
 import { requestSignal } from '../../server/request-outcome.ts'
 import { subjectOf } from '../../server/request-subject.ts'
+import type { ServiceAddress } from '../../server/service-address.ts'
 import type { ReadInTurn } from '../listing-turns.ts'
 
 /** What the routes below a link need. */
@@ -21,7 +22,7 @@ export interface LinkOptions {
   readonly useCases: LinkUseCases
   readonly downloads: Downloads
   readonly readInTurn: ReadInTurn
-  readonly basePath: string
+  readonly address: ServiceAddress
   /** Other origins whose pages may write by a link with a password. */
   readonly allowedOrigins: readonly string[]
   /** Shown to browsers; without it, they get the JSON too. */

@@ -12,7 +12,7 @@ import { UPLOAD_PATH, UPLOADS_PATH, uploadViewRoutes } from './view.ts'
 
 /** All paths of resumable uploads. Every response, including refusals, has the version of tus. */
 export const resumableRoutes: UserPlugin = async (app, options) => {
-  const { useCases, basePath, limits } = options
+  const { useCases, address, limits } = options
   const others = otherMethods(app)
   speakTus(app)
   const headers = {
@@ -38,7 +38,7 @@ export const resumableRoutes: UserPlugin = async (app, options) => {
     },
     allow: 'GET, HEAD, PATCH, DELETE',
     querystring: UPLOAD_QUERY,
-    locationOf: (_request, version) => `${basePath}${UPLOADS_PATH}/${version}`,
+    locationOf: (_request, version) => `${address.base}${UPLOADS_PATH}/${version}`,
   })
   await app.register(uploadViewRoutes, options)
   await app.register(others)

@@ -165,7 +165,7 @@ export const CREATE = {
   requestBody: { required: false, content: CONTENT },
   responses: {
     201: {
-      description: 'The upload was created. `Location` is its path.',
+      description: 'The upload was created. `Location` refers to it.',
       headers: ['Location', 'Tus-Resumable', 'Upload-Offset', 'Upload-Expires'],
     },
   },
