@@ -4,12 +4,13 @@ import {
   createHttp,
   encodeFilePath,
   type Http,
+  repeatable,
   segment,
   type ServiceAddress,
   type Token,
 } from './http/http.ts'
 import { createListing, type Listing, type ListingOptions } from './http/listing.ts'
-import type { Link, LinkPage } from './links.ts'
+import type { Link, LinkChanges, LinkPage } from './links.ts'
 import { createTokens, type Tokens } from './tokens.ts'
 
 export { CloudRepositoryError, type ErrorCode, isProblem, type ProblemOf } from './errors.ts'
@@ -29,7 +30,7 @@ export type PastVersion = Schemas['PastVersion']
 export type RestoreTerms = Schemas['Restore']
 export type RestoredFile = Schemas['RestoredFile']
 export type UnfinishedUpload = Schemas['UnfinishedUpload']
-export type { Link, LinkPage } from './links.ts'
+export type { Link, LinkChanges, LinkPage } from './links.ts'
 export type ParkedWebhook = Schemas['ParkedWebhook']
 export type StoredFile = Schemas['File']
 export type Overview = Schemas['Overview']
@@ -76,7 +77,10 @@ export interface UserAdmin {
   }
   readonly history: {
     list(
-      options?: ListingOptions & { readonly name?: string | undefined },
+      options?: ListingOptions & {
+        readonly name?: string | undefined
+        readonly prefix?: string | undefined
+      },
     ): Listing<PastVersion, Schemas['HistoryPage']>
     /** After a lost response, a repetition can reject with `not_found` although the version was restored. */
     restore(version: string, terms?: RestoreTerms, options?: Signalled): Promise<RestoredFile>
@@ -92,6 +96,8 @@ export interface UserAdmin {
   readonly links: {
     /** The oldest first, without secrets. Rejects with `user_suspended` unless the user is active, as `revoke` does. */
     list(options?: ListingOptions): Listing<Link, LinkPage>
+    /** Changes what is given. `null` takes a limit or the password away. */
+    update(linkId: string, changes: LinkChanges, options?: Signalled): Promise<Link>
     /** Ends a link for everyone. Downloads in progress go on. */
     revoke(linkId: string, options?: Signalled): Promise<void>
   }
@@ -172,8 +178,7 @@ const WEBHOOKS = 'admin/webhooks/parked'
 function usersOf(http: Http): Users {
   const pathOf = (userId: string): string => `${USERS}/${segment(userId)}`
   return {
-    create: async ({ signal } = {}) =>
-      http.json({ method: 'POST', path: USERS, json: {}, isCreation: true, signal }),
+    create: async ({ signal } = {}) => http.json({ method: 'POST', path: USERS, json: {}, signal }),
     put: async (userId, { signal } = {}) =>
       http.json({ method: 'PUT', path: pathOf(userId), json: {}, signal }),
     get: async (userId, { signal } = {}) => http.json({ path: pathOf(userId), signal }),
@@ -228,18 +233,20 @@ function userOf(http: Http, userId: string): UserAdmin {
     archive: async (options = {}) => downloadArchive(http, `${user}/archive`, options),
     history: {
       list(options = {}) {
-        const query = { name: options.name }
+        const query = { name: options.name, prefix: options.prefix }
         const listed = { path: `${user}/history`, options, query, member: 'versions' } as const
         return createListing<Schemas['HistoryPage'], 'versions'>(http, listed)
       },
       restore: async (version, terms = {}, { signal } = {}) => {
         const path = `${user}/history/${segment(version)}/restore`
-        return http.json({ method: 'POST', path, json: terms, signal })
+        return http.json<RestoredFile>({ method: 'POST', path, json: terms, signal }, repeatable)
       },
     },
     links: {
       list: (options = {}) =>
         createListing<LinkPage, 'links'>(http, { path: `${user}/links`, options, member: 'links' }),
+      update: async (linkId, json, { signal } = {}) =>
+        http.json({ method: 'PATCH', path: `${user}/links/${segment(linkId)}`, json, signal }),
       revoke: async (linkId, { signal } = {}) =>
         http.remove({ path: `${user}/links/${segment(linkId)}`, signal }),
     },
@@ -255,16 +262,16 @@ function userOf(http: Http, userId: string): UserAdmin {
 }
 
 function webhooksOf(http: Http): ParkedWebhooks {
-  const pathOf = (webhookId: string): string => `${WEBHOOKS}/${segment(webhookId)}`
   return {
     list(options = {}) {
       const listed = { path: WEBHOOKS, options, member: 'webhooks' } as const
       return createListing<Schemas['ParkedWebhookPage'], 'webhooks'>(http, listed)
     },
     async retry(webhookId, { signal } = {}) {
-      await http.call({ method: 'POST', path: `${pathOf(webhookId)}/retry`, signal })
+      await http.call({ method: 'POST', path: `${WEBHOOKS}/${segment(webhookId)}/retry`, signal })
     },
-    discard: async (webhookId, { signal } = {}) => http.remove({ path: pathOf(webhookId), signal }),
+    discard: async (webhookId, { signal } = {}) =>
+      http.remove({ path: `${WEBHOOKS}/${segment(webhookId)}`, signal }),
   }
 }
 

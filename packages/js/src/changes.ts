@@ -108,10 +108,9 @@ async function* eventsOf(answer: Answer): AsyncGenerator<ServerEvent> {
 }
 
 function parseEvent(block: string): ServerEvent {
-  const fields = new Map<string, string>()
-  for (const line of block.split('\n')) {
-    const colon = line.indexOf(': ')
-    fields.set(line.slice(0, colon), line.slice(colon + 2))
-  }
+  const fields = block.split('\n').map((line) => {
+    const [name = '', ...value] = line.split(': ')
+    return [name, value.join(': ')] as const
+  })
   return Object.fromEntries(fields)
 }

@@ -35,7 +35,7 @@ export type {
   RestoreOptions,
 } from './history.ts'
 export type { Conditions, ServiceAddress, Token } from './http/http.ts'
-export type { CreatedLink, Link, LinkPage, Links, LinkTerms } from './links.ts'
+export type { CreatedLink, Link, LinkChanges, LinkPage, Links, LinkTerms } from './links.ts'
 export type { Listing, ListingOptions } from './http/listing.ts'
 export type { RetryPolicy } from './http/retry.ts'
 export type { Content, PathContent, StreamContent } from './files/source.ts'

@@ -1,9 +1,10 @@
 import type { components } from './generated/api.ts'
-import { type Http, segment } from './http/http.ts'
+import { type Http, repeatable, segment } from './http/http.ts'
 import { createListing, type Listing, type ListingOptions } from './http/listing.ts'
 
 export type Link = components['schemas']['Link']
 export type CreatedLink = components['schemas']['CreatedLink']
+export type LinkChanges = components['schemas']['LinkChanges']
 export type LinkPage = components['schemas']['LinkPage']
 
 /** The terms of a link: for one file, for the files with a prefix, or for drops. */
@@ -22,6 +23,17 @@ export interface Links {
   ): Promise<CreatedLink>
   /** The oldest first, without secrets. */
   list(options?: ListingOptions): Listing<Link, LinkPage>
+  /** Changes what is given. `null` takes a limit or the password away. */
+  update(
+    linkId: string,
+    changes: LinkChanges,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<Link>
+  /** Gives the link a new address, which is in this response only. The old one ends at once. */
+  renewSecret(
+    linkId: string,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<CreatedLink>
   /** Ends a link for everyone. Downloads in progress go on. */
   revoke(linkId: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<void>
 }
@@ -29,12 +41,20 @@ export interface Links {
 const PATH = 'users/me/links'
 
 export function createLinks(http: Http): Links {
+  const pathOf = (linkId: string): string => `${PATH}/${segment(linkId)}`
   return {
     create: (terms, { signal } = {}) =>
-      http.json({ method: 'POST', path: PATH, json: terms, isCreation: true, signal }),
+      http.json({ method: 'POST', path: PATH, json: terms, signal }),
     list: (options = {}) =>
       createListing<LinkPage, 'links'>(http, { path: PATH, options, member: 'links' }),
-    revoke: async (linkId, { signal } = {}) =>
-      http.remove({ path: `${PATH}/${segment(linkId)}`, signal }),
+    update: async (linkId, json, { signal } = {}) =>
+      http.json({ method: 'PATCH', path: pathOf(linkId), json, signal }),
+    // Repeated, since a secret that nobody has seen ends with the next one.
+    renewSecret: async (linkId, { signal } = {}) =>
+      http.json<CreatedLink>(
+        { method: 'POST', path: `${pathOf(linkId)}/secret`, signal },
+        repeatable,
+      ),
+    revoke: async (linkId, { signal } = {}) => http.remove({ path: pathOf(linkId), signal }),
   }
 }

@@ -27,7 +27,7 @@ export interface Tokens {
 export function createTokens(http: Http, path: string): Tokens {
   return {
     create: (terms = {}, { signal } = {}) =>
-      http.json({ method: 'POST', path, json: terms, isCreation: true, signal }),
+      http.json({ method: 'POST', path, json: terms, signal }),
     list: (options = {}) =>
       createListing<AccessTokenPage, 'access_tokens'>(http, {
         path,

@@ -40,7 +40,7 @@ it('the history lists, downloads, restores and purges what was replaced and dele
   expect(await Array.fromAsync(history.list())).toEqual([])
 })
 
-it('links are created, listed and revoked', async () => {
+it('links are created, listed, changed, renewed and revoked', async () => {
   const { links } = client
   await client.files.upload('report.pdf', Buffer.from('report'))
   const terms = { kind: 'download', name: 'report.pdf', expires_in: 60, max_uses: 3 } as const
@@ -49,8 +49,13 @@ it('links are created, listed and revoked', async () => {
   expect(await (await visit()).text()).toBe('report')
   const [listed] = await Array.fromAsync(links.list())
   expect(listed).toMatchObject({ link_id: link.link_id, uses_left: 2 })
-  await links.revoke(link.link_id)
+  const changed = await links.update(link.link_id, { label: 'Report', max_uses: null })
+  expect(changed).toMatchObject({ label: 'Report', max_uses: null })
+  const renewed = await links.renewSecret(link.link_id)
   expect((await visit()).status).toBe(404)
+  expect(await (await fetch(`${renewed.url}/report.pdf`)).text()).toBe('report')
+  await links.revoke(link.link_id)
+  expect((await fetch(renewed.url)).status).toBe(404)
 })
 
 it('tokens are created, used, listed and revoked', async () => {

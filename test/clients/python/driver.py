@@ -18,7 +18,7 @@ from types import SimpleNamespace
 
 import cloud_repository
 import httpx
-from cloud_repository import AsyncClient, Client, CloudRepositoryError, Retry
+from cloud_repository import AdminClient, AsyncAdminClient, AsyncClient, Client, CloudRepositoryError, Retry
 
 IMPATIENT = Retry(first_delay=0.005)
 clients = []
@@ -28,6 +28,17 @@ is_async = sys.argv[1] == "AsyncClient"
 def connect(url=None, **options):
     kind = AsyncClient if is_async else Client
     clients.append(kind(url or os.environ["URL"], os.environ["TOKEN"], **{"retry": IMPATIENT, **options}))
+    return clients[-1]
+
+
+def open_with(token):
+    clients.append((AsyncClient if is_async else Client)(os.environ["DIRECT"], token, retry=IMPATIENT))
+    return clients[-1]
+
+
+def open_admin(token=None):
+    kind = AsyncAdminClient if is_async else AdminClient
+    clients.append(kind(os.environ["ADMIN"], token or os.environ["ADMIN_TOKEN"], retry=IMPATIENT))
     return clients[-1]
 
 

@@ -128,14 +128,12 @@ export function faultsSuite(get: () => PythonFixture): void {
 
     it('nothing is created a second time, but after 429', async () => {
       network.mishaps.push({ status: 429, retryAfter: 0 })
-      const create = (label: string) =>
-        `await client.request("POST", "users/me/access-tokens", json={"label": "${label}"})`
+      const create = (label: string) => `await client.tokens.create({"label": "${label}"})`
       await session.run(create('one'))
       network.mishaps.push('unanswered')
       expect(await session.errorOf(create('two'))).toMatchObject({ code: 'connection_lost' })
       const program = `
-        tokens = (await client.request("GET", "users/me/access-tokens"))["access_tokens"]
-        return [token["label"] for token in tokens if token["label"] in ("one", "two")]`
+        return [token["label"] async for token in client.tokens.list() if token["label"] in ("one", "two")]`
       expect(await session.run(program)).toEqual(['one', 'two'])
     })
   })

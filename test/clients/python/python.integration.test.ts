@@ -12,6 +12,7 @@ import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import { createContent } from '../package/fixture.ts'
 import { expectMirror, expectMirrorWithin } from '../mirror.ts'
+import { apiSuite } from './api-suite.ts'
 import { changesSuite } from './changes-suite.ts'
 import { fakesSuite } from './fakes-suite.ts'
 import {
@@ -22,17 +23,24 @@ import {
   whyNoPython,
 } from './installed-package.ts'
 import { faultsSuite } from './faults-suite.ts'
+import { METHODS_IN_PYTHON, methodsInReadme, methodsInTypeScript } from './methods.ts'
 import { resourcesSuite } from './resources-suite.ts'
 import type { PythonFixture } from './fixture.ts'
 
 const execute = promisify(execFile)
+
+const ADMIN_TOKEN = 'the-admin-token-of-the-package-tests'
 
 describe.skipIf(isSkipped(await whyNoPython()))('the Python package', () => {
   const opened = new AsyncDisposableStack()
   let service: TestService
   let project: PythonProject
   beforeAll(async () => {
-    service = await openEmbedded({ maxFileSize: 64 * MIB, historyLifetimeMs: 3_600_000 })
+    service = await openEmbedded({
+      maxFileSize: 64 * MIB,
+      historyLifetimeMs: 3_600_000,
+      adminToken: ADMIN_TOKEN,
+    })
     opened.defer(() => service.stop())
     project = await installPackage(opened)
   })
@@ -46,7 +54,9 @@ describe.skipIf(isSkipped(await whyNoPython()))('the Python package', () => {
       const network = await startHttpProxy(service)
       opened.defer(() => network.stop())
       const user = await service.createUser(256 * MIB)
-      const environment = { URL: network.url, DIRECT: service.url, TOKEN: secretOf(user) }
+      const ADMIN = `http://127.0.0.1:${service.adminPort}`
+      const addresses = { URL: network.url, DIRECT: service.url, ADMIN }
+      const environment = { ...addresses, TOKEN: secretOf(user), ADMIN_TOKEN }
       const session = await startSession(opened, { project, mode, environment })
       fixture = { mode, network, service, user, session, project }
     })
@@ -55,6 +65,7 @@ describe.skipIf(isSkipped(await whyNoPython()))('the Python package', () => {
     fakesSuite(() => fixture)
     changesSuite(() => fixture)
     resourcesSuite(() => fixture)
+    apiSuite(() => fixture)
   })
 
   it('continues an upload after a kill of its process', async () => {
@@ -73,7 +84,7 @@ def stop(sent, total):
         os.kill(os.getpid(), signal.SIGKILL)
 
 print(client.files.upload("film", Path("film.bin"), on_progress=stop)["version"])
-print(*client.request("GET", "users/me/uploads")["uploads"])`,
+print(*client.uploads.list())`,
     )
     const env = { URL: service.url, TOKEN: await createToken() }
     const child = spawn(project.python, ['killed.py', 'stop'], { cwd: project.folder, env })
@@ -81,7 +92,7 @@ print(*client.request("GET", "users/me/uploads")["uploads"])`,
     const left = await project.run(
       [
         '-c',
-        'import os, cloud_repository as c\nprint(*c.Client(os.environ["URL"], os.environ["TOKEN"]).request("GET", "users/me/uploads")["uploads"])',
+        'import os, cloud_repository as c\nprint(*c.Client(os.environ["URL"], os.environ["TOKEN"]).uploads.list())',
       ],
       env,
     )
@@ -111,6 +122,17 @@ print(*client.request("GET", "users/me/uploads")["uploads"])`,
     })
   })
 
+  it('has the methods of the package for TypeScript, which the tables of both READMEs list', async () => {
+    const methods = methodsInTypeScript().toSorted()
+    const inPython = methods.map((name) => name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`))
+    const found = JSON.parse(await project.run(['-c', METHODS_IN_PYTHON])) as string[]
+    expect(found.toSorted()).toEqual(inPython.toSorted())
+    expect((await methodsInReadme('packages/js/README.md')).toSorted()).toEqual(methods)
+    expect((await methodsInReadme('packages/python/README.md')).toSorted()).toEqual(
+      inPython.toSorted(),
+    )
+  })
+
   describe('the README', () => {
     it('has programs that run', async () => {
       const path = 'packages/python/README.md'
@@ -119,10 +141,12 @@ print(*client.request("GET", "users/me/uploads")["uploads"])`,
       expect(programs.length).toBeGreaterThan(3)
       const { bytes, sha256 } = createContent(100_000)
       await project.write('film.mov', bytes)
-      const env = { ACCESS_TOKEN: await createToken() }
+      const env = { ACCESS_TOKEN: await createToken(), ADMIN_TOKEN }
       const outputs: string[] = []
       for (const [index, { text: program }] of programs.entries()) {
-        const here = program.replaceAll('http://127.0.0.1:3000', service.url)
+        const here = program
+          .replaceAll('http://127.0.0.1:3000', service.url)
+          .replaceAll('http://127.0.0.1:3001', `http://127.0.0.1:${service.adminPort}`)
         await project.write(`readme${index}.py`, here)
         outputs.push(await project.run(['-W', 'error', `readme${index}.py`], env))
       }
@@ -131,8 +155,9 @@ print(*client.request("GET", "users/me/uploads")["uploads"])`,
       )
       const copy = await readFile(join(project.folder, 'copy.mov'))
       expect(copy.equals(bytes)).toBe(true)
-      const link = outputs.splice(3, 1)
-      expect(link[0]).toMatch(/^http:\S+\/links\/\S+\n$/)
+      const [link, token] = [outputs.splice(3, 1)[0], outputs.pop()]
+      expect(link).toMatch(/^http:\S+\/links\/\S+\n$/)
+      expect(token).toMatch(/^crt_\S+\n$/)
       expect(outputs.slice(1).join('')).toBe(
         'file.renamed zero.txt\nnotes/0.txt\nAnother device was faster.\nnormal\n',
       )
@@ -185,11 +210,11 @@ kinds = {name: kind for name, kind in vars(models).items() if typing.is_typeddic
 print(json.dumps({name: {
     key: key in kind.__required_keys__ for key in kind.__required_keys__ | kind.__optional_keys__} for name, kind in kinds.items()}))`
       const models = JSON.parse(await project.run(['-c', program])) as Record<string, object>
-      const { components } = JSON.parse(await readFile('api/openapi.json', 'utf8')) as {
-        readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
-      }
-      for (const [model, schema] of Object.entries(SCHEMAS)) {
-        const { properties = {}, required = [] } = components.schemas[schema] ?? {}
+      const [api, adminApi] = await Promise.all(['openapi', 'admin-openapi'].map(schemasOf))
+      const named = Object.keys(models).filter((name) => !name.startsWith('_'))
+      for (const model of named.filter((name) => !WITHOUT_SCHEMA.has(name))) {
+        const schema = SCHEMAS[model] ?? model
+        const { properties = {}, required = [] } = api?.[schema] ?? adminApi?.[schema] ?? {}
         const members = Object.keys(properties).map((name) => [name, required.includes(name)])
         const more = model === 'Change' ? { cursor: true } : {}
         expect({ model, ...models[model] }).toEqual({
@@ -214,19 +239,30 @@ print(json.dumps({name: {
   })
 })
 
+async function schemasOf(name: string): Promise<Readonly<Record<string, Schema>>> {
+  const { components } = JSON.parse(await readFile(`api/${name}.json`, 'utf8')) as {
+    readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+  }
+  return components.schemas
+}
+
 interface Schema {
   readonly properties?: object
   readonly required?: readonly string[]
 }
 
-/** The schemas of the models. */
-const SCHEMAS = {
-  File: 'File',
-  FilePage: 'FilePage',
-  Folder: 'Folder',
+/** The schemas of the models that do not have their names. */
+const SCHEMAS: Readonly<Record<string, string>> = {
   Change: 'RepositoryChange',
-  Capacity: 'Capacity',
+  ScopeTerms: 'Scope',
+  Session: 'OwnToken',
+  UnfinishedUpload: 'Upload',
+  UserUpload: 'UnfinishedUpload',
+  UserUploadPage: 'UnfinishedUploadPage',
 }
+
+/** Models of what the document has in another form, or within other schemas. */
+const WITHOUT_SCHEMA = new Set(['Room', 'Evicted', 'Scope', 'UploadedFile', 'BatchOperation'])
 
 const TYPED = `from cloud_repository import AsyncClient, Client, CloudRepositoryError
 from cloud_repository.models import File

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { CreatedLink } from '../../../packages/js/src/client.ts'
-import { segment } from '../../../packages/js/src/http/http.ts'
+import { repeatable, segment } from '../../../packages/js/src/http/http.ts'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { nameOfLink } from '../../shared/link-entries.tsx'
 import type { LinkEntry } from '../../shared/model.ts'
@@ -60,7 +60,7 @@ function RenewLink({ page, link, onChange, onRenewed, onClose }: EditLinkProps) 
   async function renew(): Promise<void> {
     const path = `${pathOf(link)}/secret`
     // A repetition only replaces a secret that nobody has seen.
-    const { secret } = await http.json<CreatedLink>({ method: 'POST', path })
+    const { secret } = await http.json<CreatedLink>({ method: 'POST', path }, repeatable)
     onRenewed(connection.addressOf(`links/${secret}`))
     onChange()
   }

@@ -65,7 +65,7 @@ export async function download(
     }
     return attempts.until(async () => {
       const answer = await http.open({ path, headers, signal: ended })
-      const extent = isPart ? partOf(answer) : wholeOf(answer)
+      const extent = extentOf(answer, isPart)
       if (extent?.start === start) return { ...answer, extent }
       answer.cancel()
       throw unexpectedResponse(answer.status, { missing: 'requested bytes' })
@@ -133,24 +133,15 @@ interface Extent {
   readonly etag: string
 }
 
-function partOf({ headers }: Answer): Extent | undefined {
-  const [, start, last, total] =
-    /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? []
-  const etag = etagOf(headers)
+/** `undefined` for a weak etag too: a proxy has changed the content, and so its length. */
+function extentOf({ headers }: Answer, isPart: boolean): Extent | undefined {
+  const length = headers.get('content-length')
+  const whole = `bytes 0-${Number(length) - 1}/${length}`
+  const range = isPart ? headers.get('content-range') : whole
+  const [, start, last, total] = /^bytes (\d+)-(-?\d+)\/(\d+)$/.exec(range ?? '') ?? []
+  const [, etag] = /^"(.+)"$/.exec(headers.get('etag') ?? '') ?? []
   if (start === undefined || etag === undefined) return undefined
   return { start: Number(start), end: Number(last) + 1, total: Number(total), etag }
-}
-
-function wholeOf({ headers }: Answer): Extent | undefined {
-  const length = headers.get('content-length')
-  const etag = etagOf(headers)
-  if (length === null || etag === undefined) return undefined
-  return { start: 0, end: Number(length), total: Number(length), etag }
-}
-
-/** `undefined` for a weak etag too: a proxy has changed the content, and so its length. */
-function etagOf(headers: Headers): string | undefined {
-  return /^"(.+)"$/.exec(headers.get('etag') ?? '')?.[1]
 }
 
 function expectDigest(hash: Sha256, expected: string | undefined): void {

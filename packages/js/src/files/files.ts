@@ -163,7 +163,6 @@ export function createFiles(http: Http): Files {
         method: 'POST',
         path: 'users/me/batch',
         json: { operations },
-        isCreation: true,
         signal,
       }),
   }

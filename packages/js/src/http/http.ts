@@ -47,8 +47,6 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string | undefined>>
   readonly json?: object | undefined
   readonly content?: SentContent
-  /** Whether a repetition would create a second thing. Then it is sent again only if it had no effect. */
-  readonly isCreation?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -68,7 +66,10 @@ export interface Http {
   open(call: Call): Promise<Answer>
   /** Sends a request, also again after temporary failures. */
   call(call: Call): Promise<Reply>
-  /** As `call`, for a response with JSON. */
+  /**
+   * As `call`, for a response with JSON. A POST without `recover` is sent again only if it had no effect: it would create
+   * a second thing.
+   */
   json<T>(call: Call, recover?: Recover<T>): Promise<T>
   /** Deletes what is there. Succeeds if a repetition finds nothing. */
   remove(call: Removal): Promise<void>
@@ -201,18 +202,21 @@ export function createHttp(options: ServiceAddress & Credentials): Http {
 
   const attempts = (signal: AbortSignal | undefined): Attempts => new Attempts(retry, signal)
 
-  /** Makes attempts, until one succeeds or `recover` finds what one has done whose response was lost. */
+  /**
+   * Makes attempts, until one succeeds or `recover` finds what one has done whose response was lost. Without `recover`,
+   * makes another one only if the last had no effect.
+   */
   async function repeat<T>(
-    { signal, isCreation }: Call,
+    signal: AbortSignal | undefined,
     attempt: () => Promise<T>,
-    recover: Recover<T> = () => undefined,
+    recover: Recover<T> | undefined,
   ): Promise<T> {
     for (const tries = attempts(signal); ;) {
       try {
         return await attempt()
       } catch (error) {
-        if (isCreation === true && !hadNoEffect(error)) throw error
-        const done = tries.isUncertain ? await recover(error) : undefined
+        if (recover === undefined && !hadNoEffect(error)) throw error
+        const done = tries.isUncertain ? await recover?.(error) : undefined
         if (done !== undefined) return done
         await tries.waitAfter(error)
       }
@@ -226,19 +230,24 @@ export function createHttp(options: ServiceAddress & Credentials): Http {
       if (status === 200) throw unexpectedResponse(status, { missing: 'deletion' })
       return true
     }
-    await repeat(asked, attempt, (error) => isGone(error) || undefined)
+    await repeat(asked.signal, attempt, (error) => isGone(error) || undefined)
   }
 
   return {
     ask,
     open: (call) => watched(open(call)),
-    call: (asked) => repeat(asked, () => ask(asked)),
-    json: <T>(asked: Call, recover?: Recover<T>) =>
-      repeat(asked, async () => parseJson(await ask(asked)) as T, recover),
+    call: (asked) => repeat(asked.signal, () => ask(asked), repeatable),
+    json: <T>(
+      asked: Call,
+      recover: Recover<T> | undefined = asked.method === 'POST' ? undefined : repeatable,
+    ) => repeat(asked.signal, async () => parseJson(await ask(asked)) as T, recover),
     remove,
     attempts,
   }
 }
+
+/** Of what does the same if it is sent again. */
+export function repeatable(): undefined {}
 
 function parseBase(url: string): URL {
   const { location } = globalThis as { readonly location?: { readonly href: string } }

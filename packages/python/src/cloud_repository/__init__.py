@@ -1,8 +1,19 @@
-"""The client of Cloud Repository. `Client` blocks, and `AsyncClient` is for asyncio."""
+"""The client of Cloud Repository. `Client` and `AdminClient` block; those that begin with `Async` are for asyncio."""
 
-from ._download import Download
+from ._download import Archive, Download
 from ._http import Retry
+from .admin import AdminClient, AsyncAdminClient
 from .client import AsyncClient, Client
 from .errors import CloudRepositoryError, CursorExpired
 
-__all__ = ["AsyncClient", "Client", "CloudRepositoryError", "CursorExpired", "Download", "Retry"]
+__all__ = [
+    "AdminClient",
+    "Archive",
+    "AsyncAdminClient",
+    "AsyncClient",
+    "Client",
+    "CloudRepositoryError",
+    "CursorExpired",
+    "Download",
+    "Retry",
+]

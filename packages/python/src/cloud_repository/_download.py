@@ -1,4 +1,4 @@
-"""Downloads, which continue where they were cut."""
+"""Downloads: of files, which continue where they were cut, and of archives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 from base64 import b64decode
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import IO
 
@@ -21,7 +21,45 @@ from .errors import CloudRepositoryError, unexpected
 Target = str | os.PathLike[str] | IO[bytes]
 
 
-class Download(Iteration[M, bytes]):
+class Incoming(Iteration[M, bytes]):
+    """Content that arrives. Iterate it, or `read` it, or `close` it."""
+
+    _response: httpx.Response
+
+    @Verb
+    async def read(self) -> bytes:
+        """All of the content."""
+        return b"".join([chunk async for chunk in self._begin()])
+
+    @Verb
+    async def close(self) -> None:
+        """Ends a download that is not read to its end."""
+        await self._io.close(self._response)
+
+    async def _write(self, to: Target | None) -> None:
+        if isinstance(to, (str, os.PathLike)):
+            await self._save(os.path.realpath(to))
+        elif to is not None:
+            await self._copy(to)
+
+    async def _save(self, path: str) -> None:
+        """The file appears, or is replaced, when all of the content has arrived."""
+        # Not longer than the name, which can be as long as the file system allows.
+        part = os.path.join(os.path.dirname(path), f".{secrets.token_hex(4)}.part")
+        try:
+            with open(part, "xb") as file:
+                await self._copy(file)
+            os.replace(part, path)
+        finally:
+            if os.path.exists(part):
+                os.remove(part)
+
+    async def _copy(self, file: IO[bytes]) -> None:
+        async for chunk in self._begin():
+            await self._io.call(file.write, chunk)
+
+
+class Download(Incoming[M]):
     """A file that is being downloaded. Iterate it for its content, or `read` it, or `close` it.
 
     After a lost connection, the content continues where it was cut, and only with the same version of the file. Raises
@@ -53,37 +91,8 @@ class Download(Iteration[M, bytes]):
         self.size = self._end - self._start
         found = re.search(r"sha-256=:([A-Za-z0-9+/=]+):", self._response.headers.get("repr-digest", ""))
         self.sha256 = None if found is None else b64decode(found[1]).hex()
-        if isinstance(to, (str, os.PathLike)):
-            await self._save(os.path.realpath(to))
-        elif to is not None:
-            await self._copy(to)
+        await self._write(to)
         return self
-
-    @Verb
-    async def read(self) -> bytes:
-        """All of the content."""
-        return b"".join([chunk async for chunk in self._chunks()])
-
-    @Verb
-    async def close(self) -> None:
-        """Ends a download that is not read to its end."""
-        await self._io.close(self._response)
-
-    async def _save(self, path: str) -> None:
-        """The file appears, or is replaced, when all of the content has arrived."""
-        # Not longer than the name, which can be as long as the file system allows.
-        part = os.path.join(os.path.dirname(path), f".{secrets.token_hex(4)}.part")
-        try:
-            with open(part, "xb") as file:
-                await self._copy(file)
-            os.replace(part, path)
-        finally:
-            if os.path.exists(part):
-                os.remove(part)
-
-    async def _copy(self, file: IO[bytes]) -> None:
-        async for chunk in self._chunks():
-            await self._io.call(file.write, chunk)
 
     async def _chunks(self) -> AsyncGenerator[bytes, None]:
         at, sha256 = self._start, hashlib.sha256()
@@ -128,6 +137,53 @@ class Download(Iteration[M, bytes]):
                     detail = "The file has changed during the download."
                     raise CloudRepositoryError("file_changed", detail) from error
                 await self._attempts.wait_after(error)
+
+
+class Archive(Incoming[M]):
+    """A ZIP archive that is being downloaded. Iterate it for its content, or `read` it, or `close` it.
+
+    It cannot be continued, because the service makes each archive anew: raises `connection_lost` if not all of it
+    arrives.
+    """
+
+    #: The number of bytes of the content.
+    size: int
+
+    def __init__(self, http: Http[M], path: str, prefix: str | None, names: Sequence[str] | None) -> None:
+        # Without a name, the service would send all files.
+        if names is not None and len(names) == 0:
+            raise ValueError("An archive has at least one file.")
+        super().__init__(http.io, self._chunks)
+        self._http = http
+        self._call = Call("GET", path, {"prefix": prefix, "name": names})
+
+    async def open(self, to: Target | None) -> Archive[M]:
+        """Returns when the head of the response has arrived, or all of the content is written."""
+        self._response = await self._ask()
+        self.size = int(self._response.headers["content-length"])
+        await self._write(to)
+        return self
+
+    async def _chunks(self) -> AsyncGenerator[bytes, None]:
+        received = 0
+        async with aclosing(self._http.stream(self._response)) as chunks:
+            async for chunk in chunks:
+                received += len(chunk)
+                yield chunk
+        if received < self.size:
+            raise CloudRepositoryError("connection_lost", "The response was cut off.")
+
+    async def _ask(self) -> httpx.Response:
+        attempts = Attempts(self._http)
+        while True:
+            try:
+                response = await self._http.send(self._call, stream=True)
+                if not response.headers.get("content-length", "").isdecimal():
+                    await self._io.close(response)
+                    raise unexpected(response, "Content-Length")
+                return response
+            except CloudRepositoryError as error:
+                await attempts.wait_after(error)
 
 
 def _extent_of(headers: httpx.Headers, is_part: bool) -> tuple[int, int, int, str] | None:

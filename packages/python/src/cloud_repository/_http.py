@@ -2,7 +2,7 @@
 
 import inspect
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Generic
@@ -15,6 +15,9 @@ from .errors import CloudRepositoryError, refusal, unexpected
 from .models import File
 
 Token = str | Callable[[], str] | Callable[[], Awaitable[str]] | None
+
+#: A parameter of a query; several values are as many parameters.
+Query = str | int | Sequence[str] | None
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Call:
     method: str
     #: Relative to the address of the service, encoded.
     path: str
-    query: Mapping[str, str | int | None] | None = None
+    query: Mapping[str, Query] | None = None
     headers: Mapping[str, str | None] | None = None
     json: Mapping[str, Any] | None = None
     body: Callable[[], AsyncGenerator[bytes, None]] | None = None
@@ -91,10 +94,10 @@ class Http(Generic[M]):
                 # A proxy or a page to sign in says 200, and has deleted nothing.
                 if call.method == "DELETE" and response.status_code == 200:
                     raise unexpected(response, "deletion")
-                return None if response.status_code == 204 else json_of(response)
+                return None if response.status_code in (202, 204) else json_of(response)
             except CloudRepositoryError as error:
-                # A second `POST` would create a second thing.
-                if call.method == "POST" and error.status not in (408, 429):
+                # A second `POST` would create a second thing, unless `settle` tells.
+                if call.method == "POST" and settle is None and error.status not in (408, 429):
                     raise
                 if attempts.is_uncertain and call.method == "DELETE" and _is_gone(error):
                     return None
@@ -104,7 +107,7 @@ class Http(Generic[M]):
                         return outcome
                 await attempts.wait_after(error)
 
-    async def pages(self, path: str, query: Mapping[str, str | int | None]) -> AsyncGenerator[dict[str, Any], None]:
+    async def pages(self, path: str, query: Mapping[str, Query]) -> AsyncGenerator[dict[str, Any], None]:
         """The pages of a listing. One without entries can have a cursor: only `None` ends the listing."""
         page = await self.call(Call("GET", path, query))
         yield page
@@ -120,7 +123,7 @@ class Http(Generic[M]):
     async def _request(self, call: Call) -> httpx.Request:
         token: Any = self.token() if callable(self.token) else self.token
         token = await token if inspect.isawaitable(token) else token
-        query = urlencode({name: value for name, value in (call.query or {}).items() if value is not None})
+        query = urlencode({name: value for name, value in (call.query or {}).items() if value is not None}, doseq=True)
         headers = {
             # Compressed content would have another length, and no etag.
             "accept-encoding": "identity",

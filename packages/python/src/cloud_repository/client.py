@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from types import EllipsisType
 from typing import Any, Literal, cast
@@ -11,35 +11,18 @@ import httpx
 
 from ._changes import follow
 from ._content import Content
-from ._download import Download, Target
-from ._http import Call, Http, Retry, Settle, Token, conditions, encode_file_path, segment
-from ._modes import Asyncio, Blocking, Bound, Iteration, M, Verb
-from ._upload import Terms, upload
+from ._download import Archive, Download, Target
+from ._history import History
+from ._http import Call, Http, Query, Retry, Settle, Token, conditions, encode_file_path, segment
+from ._lifetime import AsyncClosing, Closing
+from ._links import Links
+from ._listing import Listing, Resource
+from ._modes import Asyncio, Blocking, Iteration, M, Verb
+from ._tokens import Tokens
+from ._upload import UPLOADS, Terms, upload
+from ._uploads import Uploads
 from .errors import CloudRepositoryError
-from .models import Capacity, Change, File, FilePage, UploadedFile, Visibility
-
-
-class Listing(Iteration[M, File]):
-    """Files, read page by page as they are iterated."""
-
-    def __init__(self, http: Http[M], path: str, query: dict[str, str | int | None]) -> None:
-        async def files() -> AsyncGenerator[File, None]:
-            async for page in http.pages(path, query):
-                for file in page["files"]:
-                    yield file
-
-        super().__init__(http.io, files)
-        self._pages = lambda: cast(AsyncGenerator[FilePage, None], http.pages(path, query))
-
-    def pages(self) -> Iteration[M, FilePage]:
-        """The pages as the service returns them. The first one of the caller's files has the `changes_cursor`."""
-        return Iteration(self._io, self._pages)
-
-
-class Resource(Bound[M]):
-    def __init__(self, http: Http[M]) -> None:
-        self._io = http.io
-        self._http = http
+from .models import BatchOperation, BatchResult, Capacity, Change, File, FilePage, Session, UploadedFile, Visibility
 
 
 class Files(Resource[M]):
@@ -99,8 +82,11 @@ class Files(Resource[M]):
         order: Literal["name", "-name", "updated_at", "-updated_at", "size", "-size"] | None = None,
         user_id: str | None = None,
         limit: int | None = None,
-    ) -> Listing[M]:
+        cursor: str | None = None,
+    ) -> Listing[M, File, FilePage]:
         """By name unless `order` is given; a leading `-` sorts in descending order. `limit` is the size of a page.
+
+        The first page of the caller's files has the `changes_cursor` for `changes.follow`.
 
         - `prefix`: only names that begin with it, such as `photos/`.
         - `contains`: only names that contain it, in any case.
@@ -109,9 +95,10 @@ class Files(Resource[M]):
           entry for each folder. Only with an order by name.
         - `folder_totals`: counts what is below each of them, as `folders` of the pages.
         """
-        query: dict[str, str | int | None] = {"prefix": prefix, "contains": contains, "device_id": device_id}
-        query |= {"delimiter": delimiter, "order": order, "limit": limit}
-        return Listing(self._http, _files_of(user_id), query | ({"folder_totals": "true"} if folder_totals else {}))
+        query: dict[str, Query] = {"prefix": prefix, "contains": contains, "device_id": device_id}
+        query |= {"delimiter": delimiter, "order": order, "limit": limit, "cursor": cursor}
+        query |= {"folder_totals": "true"} if folder_totals else {}
+        return Listing(self._http, _files_of(user_id), "files", query)
 
     @Verb
     async def get(self, name: str, *, user_id: str | None = None) -> File:
@@ -146,9 +133,9 @@ class Files(Resource[M]):
         *,
         visibility: Visibility | None = None,
         keep: bool | None = None,
-        expires_at: datetime | None | EllipsisType = ...,
+        expires_at: datetime | EllipsisType | None = ...,
         media_type: str | None = None,
-        metadata: Mapping[str, str | None] | None | EllipsisType = ...,
+        metadata: Mapping[str, str | None] | EllipsisType | None = ...,
         if_match: str | None = None,
     ) -> File:
         """Changes who may read the file, whether evictions spare it, when it expires (`None`: never), and its type.
@@ -166,7 +153,28 @@ class Files(Resource[M]):
     @Verb
     async def delete(self, name: str, *, if_match: str | None = None) -> None:
         """Deletes a file. The history keeps it for a while."""
-        await self._http.call(Call("DELETE", f"{_files_of(None)}/{encode_file_path(name)}", headers=conditions(if_match)))
+        await self._http.call(
+            Call("DELETE", f"{_files_of(None)}/{encode_file_path(name)}", headers=conditions(if_match))
+        )
+
+    @Verb
+    async def archive(
+        self, to: Target | None = None, *, prefix: str | None = None, names: Sequence[str] | None = None
+    ) -> Archive[M]:
+        """Downloads all files, or those of a prefix or of 1 to 200 names, as a ZIP archive, in their current versions.
+
+        With a prefix, entry names are relative to the folder that contains it. Raises `not_found` if a name has no
+        file, and `archive_too_large` for more than 10,000 files. `to` is as for `download`.
+        """
+        return await Archive(self._http, "users/me/archive", prefix, names).open(to)
+
+    @Verb
+    async def batch(self, operations: Sequence[BatchOperation]) -> BatchResult:
+        """Does 1 to 1,000 operations in order, and all of them or none.
+
+        Raises the refusal of one operation, whose index is `problem["operation"]`.
+        """
+        return cast(BatchResult, await self._http.call(Call("POST", "users/me/batch", json={"operations": operations})))
 
     async def _patch(self, name: str, json: dict[str, Any], if_match: str | None, settle: Settle | None = None) -> File:
         call = Call("PATCH", f"{_files_of(None)}/{encode_file_path(name)}", headers=conditions(if_match), json=json)
@@ -188,7 +196,11 @@ class Repository(Resource[M]):
     def __init__(self, http: Http[M]) -> None:
         super().__init__(http)
         self.files = Files(http)
+        self.uploads = Uploads(http, UPLOADS)
+        self.history = History(http, "users/me/history")
         self.changes = Changes(http)
+        self.links = Links(http, "users/me/links")
+        self.tokens = Tokens(http, "users/me/access-tokens")
 
     @Verb
     async def capacity(self) -> Capacity:
@@ -196,25 +208,12 @@ class Repository(Resource[M]):
         return cast(Capacity, await self._http.call(Call("GET", "users/me/capacity")))
 
     @Verb
-    async def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, str | int | None] | None = None,
-        json: Mapping[str, Any] | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Any:
-        """Sends any other request of the API, and returns the JSON of the response, or `None` if it has no content.
-
-        It has the token, the retries and the errors of the client. `path` is relative to its `url` and encoded, such as
-        `users/me/links`. A `POST` is sent again only if it had no effect: raises `connection_lost` if its response is
-        lost. A `DELETE` succeeds if a lost one has taken effect.
-        """
-        return await self._http.call(Call(method.upper(), path.lstrip("/"), query, headers, json))
+    async def session(self) -> Session:
+        """Whose the access token is, and what it permits."""
+        return cast(Session, await self._http.call(Call("GET", "session")))
 
 
-class Client(Repository[Blocking]):
+class Client(Repository[Blocking], Closing):
     """The repository of one user. Threads can share it.
 
     `url` is the address of the service with its `BASE_PATH`. `token` is an access token, or a function that returns the
@@ -232,32 +231,14 @@ class Client(Repository[Blocking]):
     ) -> None:
         super().__init__(Http(Blocking(http or httpx.Client()), url.rstrip("/"), token, retry))
 
-    def close(self) -> None:
-        self._io.client.close()
 
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class AsyncClient(Repository[Asyncio]):
+class AsyncClient(Repository[Asyncio], AsyncClosing):
     """As `Client`, for asyncio. The function for `token` can be a coroutine function."""
 
     def __init__(
         self, url: str, token: Token = None, *, retry: Retry = Retry(), http: httpx.AsyncClient | None = None
     ) -> None:
         super().__init__(Http(Asyncio(http or httpx.AsyncClient()), url.rstrip("/"), token, retry))
-
-    async def aclose(self) -> None:
-        await self._io.client.aclose()
-
-    async def __aenter__(self) -> AsyncClient:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
 
 def _files_of(user_id: str | None) -> str:
