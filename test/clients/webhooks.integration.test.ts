@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { copyFile, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { freePort } from '../support/servers/local-server.ts'
 import { WEBHOOK_SECRET } from '../support/servers/webhook-receiver.ts'
 
 const RECEIVERS = [
-  { file: 'receiver.ts', program: process.execPath },
+  { file: 'receiver.mts', program: process.execPath },
   { file: 'receiver.py', program: 'python3' },
 ] as const
 
@@ -26,6 +26,8 @@ describe.each(RECEIVERS)('the example $file', ({ file, program }) => {
     folder = await mkdtemp(join(tmpdir(), 'receiver-'))
     await copyFile(join('docs/examples', file), join(folder, file))
     await symlink(resolve('node_modules'), join(folder, 'node_modules'))
+    // As `npm init -y` makes it.
+    await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }')
     const PORT = String(await freePort())
     url = `http://127.0.0.1:${PORT}/hooks`
     const env = { ...process.env, PORT, WEBHOOK_SECRET }

@@ -19,6 +19,7 @@ const execute = promisify(execFile)
 const FRONT = 'README.md'
 const README = 'packages/js/README.md'
 const CLIENTS = 'docs/clients.md'
+const GUIDE = 'docs/camera-product.md'
 const MIRROR = await readFile('docs/examples/mirror.ts', 'utf8')
 const GALLERY = await readFile('docs/examples/gallery/src/gallery.ts', 'utf8')
 
@@ -28,7 +29,7 @@ const CAPACITY = 1000
 const skipped = isSkipped(await whyNoBrowser())
 
 const pages = await Promise.all(
-  [FRONT, README, CLIENTS].map(async (path) => ({
+  [FRONT, README, CLIENTS, GUIDE].map(async (path) => ({
     path,
     text: await readFile(path, 'utf8'),
   })),

@@ -1,4 +1,4 @@
-// receiver.ts: node receiver.ts, with WEBHOOK_SECRET in the environment and "type": "module" in package.json
+// receiver.mts: node receiver.mts, with WEBHOOK_SECRET in the environment
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { Webhook, WebhookVerificationError } from 'standardwebhooks'
