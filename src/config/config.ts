@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { parseByteSize } from '../core/byte-size.ts'
-import { WEBHOOK_EVENTS, type WebhookEvent } from '../core/webhooks/webhook.ts'
+import { WEBHOOK_EVENTS, type WebhookEvent } from '../core/webhooks/webhook-events.ts'
 import { parseDeviceShare } from '../core/quota/device-share.ts'
 import { smallestBudget } from '../core/memory/upload-memory.ts'
 import { partSizeFor } from '../object-store/s3/part-size.ts'
@@ -95,6 +95,14 @@ export function readConfig(environment: Environment): Config {
   }
   if (reader.faults.length > 0) throw new ConfigError(reader.faults)
   return Object.freeze(settings)
+}
+
+/** Of all settings, without `_FILE`. */
+export function settingNames(): ReadonlySet<string> {
+  // Local files need none of the settings of S3.
+  const reader = createReader({ OBJECT_STORE: 's3://bucket' })
+  readSettings(reader)
+  return new Set(reader.inForce().map(({ name }) => name))
 }
 
 /** Works without an S3 object store in the settings. Throws `ConfigError`. */

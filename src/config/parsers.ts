@@ -5,7 +5,7 @@ import { parseDuration } from '../core/duration.ts'
 import { messageOf } from '../core/errors.ts'
 import { isPortNumber } from '../core/port-number.ts'
 import { httpUrlOf, parsePostgresUrl } from './urls.ts'
-import { WEBHOOK_EVENTS, type WebhookEvent } from '../core/webhooks/webhook.ts'
+import { WEBHOOK_EVENTS, type WebhookEvent } from '../core/webhooks/webhook-events.ts'
 
 // Each parser throws an `Error` whose message continues the setting's name: `PORT: must be ...`.
 

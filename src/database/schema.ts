@@ -10,7 +10,7 @@ import type { LinkKind } from '../core/links/link.ts'
 import type { PastVersion } from '../core/history/past-version.ts'
 import type { ObjectKey, Version } from '../core/objects/object-key.ts'
 import type { CapacityState } from '../core/quota/capacity.ts'
-import type { WebhookEvent } from '../core/webhooks/webhook.ts'
+import type { WebhookEvent } from '../core/webhooks/webhook-events.ts'
 import type { UserId } from '../core/users/user-id.ts'
 import type { UserStatus } from '../core/users/user-store.ts'
 

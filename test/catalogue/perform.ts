@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request as httpRequest } from 'node:http'
-import { WEBHOOK_EVENTS } from '../../src/core/webhooks/webhook.ts'
+import { WEBHOOK_EVENTS } from '../../src/core/webhooks/webhook-events.ts'
 import type { PageFile } from '../../src/http/pages/static-assets.ts'
 import { ADMIN_OPTIONS, ADMIN_TOKEN } from '../http/admin/fixture.ts'
 import type { Reply } from '../http/fixture.ts'

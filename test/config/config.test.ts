@@ -1,4 +1,4 @@
-import { WEBHOOK_EVENTS } from '../../src/core/webhooks/webhook.ts'
+import { WEBHOOK_EVENTS } from '../../src/core/webhooks/webhook-events.ts'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'

@@ -1,9 +1,7 @@
 import type { FileChange } from '../files/file-change.ts'
 import type { FileVersion } from '../files/file.ts'
 import type { FileName } from '../files/file-name.ts'
-import { servedMediaType } from '../files/served-media-type.ts'
 import type { CapacityState } from '../quota/capacity.ts'
-import { formatTimestamp } from '../timestamp.ts'
 import { coversName, type Scoped } from '../auth/scope.ts'
 
 const FILE_EVENTS = [
@@ -69,20 +67,6 @@ export function eventOf({ type, file, old }: FileChange): ChangeEvent | undefine
   if (file.name !== old.name) return { type: 'file.renamed', file, previousName: old.name }
   const isChanged = TOLD.some((member) => file[member] !== old[member])
   return isChanged ? { type: 'file.updated', file } : undefined
-}
-
-/** A change as clients and webhooks get it. A deleted file is described as it was. */
-export function changeJson(change: Change) {
-  const { sequence, type } = change
-  const at = formatTimestamp(change.at)
-  if (!('file' in change)) {
-    return { sequence, type, at, capacity: change.capacity, used: change.used }
-  }
-  const { file, previousName } = change
-  const { name, version, size, sha256, visibility, deviceId: device_id } = file
-  const renamed = previousName === undefined ? {} : { previous_name: previousName }
-  const others = { visibility, media_type: servedMediaType(file), device_id }
-  return { sequence, type, at, name, ...renamed, version, size, sha256, ...others }
 }
 
 /**

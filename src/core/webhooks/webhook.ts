@@ -1,12 +1,9 @@
 import { hash } from 'node:crypto'
-import { type Change, CHANGE_EVENTS, changeJson } from '../changes/change.ts'
+import type { Change } from '../changes/change.ts'
+import { changeJson } from '../changes/change-json.ts'
 import { formatTimestamp } from '../timestamp.ts'
 import type { UserId } from '../users/user-id.ts'
-
-/** All types of events, but for the `ping` of `doctor`. */
-export const WEBHOOK_EVENTS = [...CHANGE_EVENTS, 'user.purged'] as const
-
-export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]
+import type { WebhookEvent } from './webhook-events.ts'
 
 /** How long an event may fail until it is parked. A receiver can ask for no longer wait. */
 export const PARK_AFTER_MS = 24 * 60 * 60_000

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Change, changeJson, changeWithin } from '../../../src/core/changes/change.ts'
+import { type Change, changeWithin } from '../../../src/core/changes/change.ts'
+import { changeJson } from '../../../src/core/changes/change-json.ts'
 import { parseFileName, parseFileNamePrefix } from '../../../src/core/files/file-name.ts'
 import { createVersion } from '../../../src/core/objects/object-key.ts'
 import { NOTHING } from '../../../src/core/auth/scope.ts'

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { purgeWebhook, WEBHOOK_EVENTS } from '../../../src/core/webhooks/webhook.ts'
+import { purgeWebhook } from '../../../src/core/webhooks/webhook.ts'
+import { WEBHOOK_EVENTS } from '../../../src/core/webhooks/webhook-events.ts'
 import { expectProblem, type OpenService, upload } from '../fixture.ts'
 import {
   startWebhookReceiver,

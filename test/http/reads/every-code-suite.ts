@@ -1,5 +1,5 @@
 import { forgetChanges } from '../../support/forget-changes.ts'
-import { WEBHOOK_EVENTS } from '../../../src/core/webhooks/webhook.ts'
+import { WEBHOOK_EVENTS } from '../../../src/core/webhooks/webhook-events.ts'
 import { freePort } from '../../support/servers/local-server.ts'
 import { park } from '../admin/webhooks-suite.ts'
 import { afterAll, beforeAll, describe, it } from 'vitest'

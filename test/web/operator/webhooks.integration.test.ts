@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { WEBHOOK_EVENTS } from '../../../src/core/webhooks/webhook.ts'
+import { WEBHOOK_EVENTS } from '../../../src/core/webhooks/webhook-events.ts'
 import { park } from '../../http/admin/webhooks-suite.ts'
 import {
   startWebhookReceiver,

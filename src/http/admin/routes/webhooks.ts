@@ -1,6 +1,6 @@
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import type { ParkedPlace, ParkedWebhook as Parked } from '../../../core/webhooks/webhook-ledger.ts'
-import { WEBHOOK_EVENTS } from '../../../core/webhooks/webhook.ts'
+import { WEBHOOK_EVENTS } from '../../../core/webhooks/webhook-events.ts'
 import { describing } from '../../openapi/operation.ts'
 import { OneOf, Page, Text, Time } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'

@@ -3,10 +3,10 @@ import type { UserSubject } from '../../../core/auth/subject.ts'
 import {
   type Change,
   CHANGE_EVENTS,
-  changeJson,
   type ChangePosition,
   changeWithin,
 } from '../../../core/changes/change.ts'
+import { changeJson } from '../../../core/changes/change-json.ts'
 import { MAX_WATCHES } from '../../../core/changes/watches.ts'
 import { VISIBILITIES } from '../../../core/files/file.ts'
 import { cutPage, DEFAULT_PAGE_LIMIT } from '../../../core/pagination.ts'

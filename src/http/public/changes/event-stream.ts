@@ -1,9 +1,5 @@
-import {
-  changeJson,
-  type Change,
-  type ChangePosition,
-  changeWithin,
-} from '../../../core/changes/change.ts'
+import { type Change, type ChangePosition, changeWithin } from '../../../core/changes/change.ts'
+import { changeJson } from '../../../core/changes/change-json.ts'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
