@@ -28,6 +28,8 @@ import { otherStoreAdvice } from './compose/known-store.ts'
 import { bodyOf } from './core/webhooks/webhook.ts'
 import { createWebhookSender } from './webhooks/sender.ts'
 import { measurePack, PACK_NAME } from './object-store/filesystem/pack/pack-file.ts'
+import type { EnvFile } from './config/env-files.ts'
+import type { Environment } from './config/reader.ts'
 import { settingWarnings } from './config/warnings.ts'
 import { maxDescriptors } from './http/server/connection-slots.ts'
 
@@ -39,7 +41,8 @@ export type Diagnosis = Readonly<{
 
 /** Uses each dependency, so that one run shows every fault. Never rejects; leaves only a bucket or folder it made. */
 export async function diagnose(
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
+  files: readonly EnvFile[] = [],
 ): Promise<readonly Diagnosis[]> {
   let config: Config
   try {
@@ -47,7 +50,8 @@ export async function diagnose(
   } catch (error) {
     return [{ check: 'settings', result: 'failed', detail: messageOf(error) }]
   }
-  const warnings = settingWarnings(environment, config, maxDescriptors())
+  const checked = { environment, files, config, maxDescriptors: maxDescriptors() }
+  const warnings = settingWarnings(checked)
   const detail = withWarnings('valid', warnings)
   const { database, objectStore, jwt, webhooks } = config
   const redirect = await openRedirect(objectStore)

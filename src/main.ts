@@ -10,7 +10,7 @@ import { type Config, ConfigError, readConfig } from './config/config.ts'
 import { printable, render } from './cli/render.ts'
 import { DRAIN_MS } from './compose/stop.ts'
 import { closePlaces } from './config/private-places.ts'
-import { settingWarnings } from './config/warnings.ts'
+import { readEnvFiles } from './config/env-files.ts'
 import { maxDescriptors } from './http/server/connection-slots.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
@@ -45,15 +45,16 @@ async function runServer(): Promise<number> {
   const off = { type: 'boolean', default: false } as const
   const { values } = parseArgs({ args, options: { demo: off, 'print-token': off } })
   const { openLog } = await import('./log/log.ts')
+  const { settingWarnings } = await import('./config/warnings.ts')
   const config = readConfig(process.env)
   const logger = await openLog({ level: config.logLevel, format: config.logFormat })
   process.on('uncaughtExceptionMonitor', (err) =>
     logger.fatal({ err }, 'uncaught exception; exiting'),
   )
   const stopped = stopSignal()
-  for (const warning of settingWarnings(process.env, config, maxDescriptors())) {
-    logger.warn(warning)
-  }
+  const files = readEnvFiles(process.execArgv)
+  const checked = { environment: process.env, files, config, maxDescriptors: maxDescriptors() }
+  for (const warning of settingWarnings(checked)) logger.warn(warning)
   for (const place of await closePlaces(config))
     logger.info(place, 'access by other system users removed')
   return await serveUntil(stopped, { config, logger, values })
@@ -109,7 +110,7 @@ async function startTracing(
 
 async function runDoctor(): Promise<number> {
   const { diagnose } = await import('./doctor.ts')
-  const diagnoses = await diagnose(process.env)
+  const diagnoses = await diagnose(process.env, readEnvFiles(process.execArgv))
   console.log(printable(args.includes('--json') ? JSON.stringify(diagnoses) : render(diagnoses)))
   return diagnoses.every(({ result }) => result === 'ok') ? 0 : 1
 }

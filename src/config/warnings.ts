@@ -1,16 +1,25 @@
-import type { Config } from './config.ts'
+import { type Config, settingNames } from './config.ts'
+import type { EnvFile } from './env-files.ts'
+import type { Environment } from './reader.ts'
+import { unknownSettings } from './unknown-settings.ts'
+
+export interface Checked {
+  readonly environment: Environment
+  /** From which some of its variables are. */
+  readonly files: readonly EnvFile[]
+  readonly config: Config
+  readonly maxDescriptors: number
+}
 
 /**
- * Warnings about valid settings, and a limit of the process, that are probably unintended; also log messages. Never
- * repeats a secret.
+ * Warnings about settings, names that are none, and a limit of the process that are probably unintended; also log
+ * messages. Never repeats a secret.
  */
-export function settingWarnings(
-  environment: Readonly<Record<string, string | undefined>>,
-  { objectStore }: Config,
-  maxDescriptors: number,
-): readonly string[] {
+export function settingWarnings(checked: Checked): readonly string[] {
+  const { environment, files, maxDescriptors } = checked
+  const { objectStore } = checked.config
   const { AWS_ENDPOINT_URL_S3: endpoint = '' } = environment
-  const warnings: string[] = []
+  const warnings = [...unknownSettings({ environment, files, settings: settingNames() })]
   if (hasTrialSecret(environment)) {
     warnings.push('publicly known trial secrets are in use; see .env.example')
   }
@@ -35,9 +44,6 @@ export function settingWarnings(
 const LEAST_DESCRIPTORS = 1024
 
 /** The default secrets of docker-compose.yml have this prefix. */
-function hasTrialSecret({
-  PGPASSWORD,
-  AWS_SECRET_ACCESS_KEY,
-}: Readonly<Record<string, string | undefined>>): boolean {
+function hasTrialSecret({ PGPASSWORD, AWS_SECRET_ACCESS_KEY }: Environment): boolean {
   return [PGPASSWORD, AWS_SECRET_ACCESS_KEY].some((secret) => secret?.startsWith('trial-'))
 }

@@ -1,15 +1,15 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Config, ConfigError, readConfig } from '../../src/config/config.ts'
+import { type Config, ConfigError, readConfig, settingNames } from '../../src/config/config.ts'
 import { createReader } from '../../src/config/reader.ts'
 import { createFolder } from '../support/servers/local-server.ts'
-import { FULL, namesRead } from './setting-names.ts'
+import { FULL } from './full-settings.ts'
 
 const CANARY = 'canary-of-all-secrets'
 
 describe('the settings that operators see', () => {
-  const names = namesRead()
+  const names = [...settingNames()]
 
   it.each(names.filter((name) => !OPEN_TEXTS.has(name)))('show no secret of %s', (name) => {
     for (const shown of everyShown(name)) {

@@ -1,11 +1,18 @@
 import { expect, it } from 'vitest'
 import { readConfig } from '../../src/config/config.ts'
+import type { EnvFile } from '../../src/config/env-files.ts'
 import { settingWarnings } from '../../src/config/warnings.ts'
 
 const ENDPOINT = { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9000' }
 
-function warningsOf(environment: Record<string, string>, maxDescriptors = Infinity) {
-  return settingWarnings(environment, readConfig(environment), maxDescriptors)
+interface Other {
+  readonly maxDescriptors?: number
+  readonly files?: readonly EnvFile[]
+}
+
+function warningsOf(environment: Record<string, string>, other: Other = {}) {
+  const { maxDescriptors = Infinity, files = [] } = other
+  return settingWarnings({ environment, files, config: readConfig(environment), maxDescriptors })
 }
 
 it.each([
@@ -22,6 +29,8 @@ it('the defaults cause none', () => {
 })
 
 it('too few file descriptors cause one', () => {
-  expect(warningsOf({}, 1023)).toEqual([expect.stringContaining('only 1023 files')])
-  expect(warningsOf({}, 1024)).toEqual([])
+  expect(warningsOf({}, { maxDescriptors: 1023 })).toEqual([
+    expect.stringContaining('only 1023 files'),
+  ])
+  expect(warningsOf({}, { maxDescriptors: 1024 })).toEqual([])
 })

@@ -1,8 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Config, readConfig } from '../../src/config/config.ts'
-import { namesRead } from '../config/setting-names.ts'
+import { type Config, readConfig, settingNames } from '../../src/config/config.ts'
 import { findProgram } from '../support/servers/local-server.ts'
 import { isSkipped, whyMissing } from '../support/servers/needs.ts'
 import { temporaryFolder } from '../support/service/program.ts'
@@ -33,7 +32,7 @@ describe.skipIf(skipped)('the settings in the values', () => {
       containerOf(resources).env.map(({ name }) => name.replace(/_FILE$/, '')),
     )
     const given = new Set([...(plain ?? []), ...(secret ?? []), ...own])
-    const read = namesRead()
+    const read = [...settingNames()]
     expect(read.filter((name) => !given.has(name) && !(name in LEFT_OUT))).toEqual([])
     const others = [...given].filter((name) => !read.includes(name) && !OF_LIBRARIES.has(name))
     expect(others).toEqual([])

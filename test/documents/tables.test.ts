@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { failingCopies } from '../support/failing-copies.ts'
 import { runCli } from '../../src/cli/cli.ts'
-import { type Config, readConfig } from '../../src/config/config.ts'
-import { FULL, namesRead } from '../config/setting-names.ts'
+import { type Config, readConfig, settingNames } from '../../src/config/config.ts'
+import { FULL } from '../config/full-settings.ts'
 import { allOf } from './pages.ts'
 import { codesIn, rowsUnder } from './rows.ts'
 
@@ -15,7 +15,7 @@ describe('the table of settings', () => {
   it('names every setting that the service reads, and no other', () => {
     const named = rowsUnder('## Settings', configuration).flatMap(([names = '']) => codesIn(names))
     const traced = rowsUnder('## Traces', observing).flatMap(([names = '']) => codesIn(names))
-    const read = namesRead()
+    const read = [...settingNames()]
     const isTraced = (name: string): boolean => name.startsWith('OTEL_')
     expect(read.filter((name) => !named.includes(name) && !isTraced(name))).toEqual([])
     expect(named.filter((name) => !read.includes(name))).toEqual([])

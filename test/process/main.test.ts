@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openService } from '../../src/compose/compose.ts'
@@ -85,6 +86,23 @@ describe('the process', () => {
     const ADMIN_TOKEN = 'a-token-that-the-operator-has-set'
     const other = await startDemo({ ADMIN_TOKEN, ADMIN_PORT: '0', WEB_PAGE: 'false' })
     expect(other.output()).not.toContain("operators' page")
+  })
+
+  it('warns at its start, and in doctor, of names that are no settings', async () => {
+    const DATA_DIR = await temporaryFolder(opened)
+    const file = join(DATA_DIR, 'settings')
+    await writeFile(file, 'COLOUR=red\n')
+    const environment = { BASE_CAPACTY: '1GiB', DATA_DIR: join(DATA_DIR, 'data') }
+    const run = (command: string) =>
+      startProgram({ args: [command], nodeArgs: [`--env-file=${file}`], environment, opened })
+    const inFile = `COLOUR in ${file} is no setting`
+    const resembling = 'BASE_CAPACTY is no setting: is BASE_CAPACITY meant?'
+    const doctor = await run('doctor')
+    expect(await exitOf(doctor.process)).toBe(0)
+    expect(doctor.output()).toContain(`valid, with warnings: ${inFile}; ${resembling}`)
+    const { output } = await run('serve')
+    await expect.poll(output, { timeout: 20_000 }).toContain('listens at')
+    for (const warning of [inFile, resembling]) expect(output()).toContain(warning)
   })
 
   it('records at its end when access tokens were used', async () => {

@@ -13,6 +13,8 @@ export interface Started {
 
 export interface Program {
   readonly args: readonly string[]
+  /** Of Node.js. */
+  readonly nodeArgs?: readonly string[]
   /** Where its code lies, when not here. */
   readonly cwd?: string
   readonly environment?: Readonly<Record<string, string>>
@@ -24,9 +26,10 @@ export interface Program {
 
 /** Runs the program as a process of its own, in a folder of its own, on any free port. */
 export async function startProgram(program: Program): Promise<Started> {
-  const { args, environment = {}, cwd = '.', under = [], opened } = program
+  const { args, nodeArgs = [], environment = {}, cwd = '.', under = [], opened } = program
   const DATA_DIR = environment['DATA_DIR'] ?? (await temporaryFolder(opened))
-  const [command = '', ...rest] = [...under, process.execPath, 'src/main.ts', ...args]
+  const node = [process.execPath, ...nodeArgs]
+  const [command = '', ...rest] = [...under, ...node, 'src/main.ts', ...args]
   const child = spawn(command, rest, {
     env: { ...KEEP_COMPILED, PATH: process.env['PATH'], PORT: '0', ...environment, DATA_DIR },
     cwd,
