@@ -381,7 +381,7 @@ const english = {
 
   invalidValue: (parameter: string) => `The value of “${parameter}” is not valid.`,
 
-  /** By the code of a refusal: the details of the service are for programmers. */
+  /** By the code of a refusal: the details of the service are for programmers. `operator` has those of operators. */
   problems: {
     format_error: 'The service could not read the request.',
     missing_file_part: 'The request has no file.',
@@ -407,7 +407,6 @@ const english = {
     method_not_allowed: 'The service does not support this request.',
     request_timeout: 'The request took too long.',
     file_exists: 'This name is taken.',
-    user_exists: 'This account already exists.',
     precondition_failed: 'The file has changed meanwhile.',
     file_too_large: 'The file is too large.',
     request_head_too_large: 'The request is too large.',
@@ -423,10 +422,8 @@ const english = {
     checksum_mismatch: 'A part of the file arrived damaged.',
     unfinished_uploads_exceeded: 'You have too many unfinished uploads.',
     too_many_requests: 'Too many requests. Try again a little later.',
-    unauthorized: 'You are not signed in as an operator.',
     link_password_required: 'The link needs a password.',
     internal_error: 'The service has had an error.',
-    webhook_failed: 'The receiver did not accept the event.',
     unavailable: 'The service is not available now. Try again a little later.',
     insufficient_storage: 'The service has too little storage now.',
     invalid_url: 'The address of the service is not valid.',
@@ -435,7 +432,7 @@ const english = {
     file_changed: 'The file has changed meanwhile.',
     outcome_unknown: 'The response was lost. Check whether the change was made.',
     upload_superseded: 'The file was stored, and has been replaced or deleted since.',
-  } satisfies Record<ErrorCode, string>,
+  } satisfies Record<Exclude<ErrorCode, keyof OperatorMessages['problems']>, string>,
 }
 
 /** In the language that the page is shown in; English until `showMessages` is called. */

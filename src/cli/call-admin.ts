@@ -1,5 +1,5 @@
 import type { Admin, Json } from './admin.ts'
-import type { AdminCommand, CommandCall } from './command.ts'
+import type { AdminCommand, CommandCall, Flags } from './command.ts'
 import { Bytes, render, type Row, type Scalar } from './render.ts'
 
 /** Prints the answer: for programs as it is, for people what the command shows of it. */
@@ -8,11 +8,12 @@ export async function callAdmin(
   command: AdminCommand,
   { operands, flags, switches, json, print, printError }: CommandCall,
 ): Promise<void> {
-  const { calls, input = () => flags, columns, text } = command
+  const { calls, columns, text } = command
   const called = calls.find(([, path]) => parametersOf(path).every((name) => name in operands))
   const [method, path] = called ?? ['GET', '']
-  const request = { method, path, parameters: operands, input: input(flags, switches) }
-  const answered = await admin.call(request)
+  const given = { ...withoutParameters(operands, path), ...flags }
+  const input = command.input?.(given, switches) ?? given
+  const answered = await admin.call({ method, path, parameters: operands, input })
   if (answered === '') return
   if (json) return print(answered)
   const answer = JSON.parse(answered) as Json
@@ -44,6 +45,11 @@ function detailsOf(answer: Json, columns: string | undefined): string {
     else if (value.length > 0) tables.push(`${name}\n${render(value.map((each) => rowOf(each)))}`)
   }
   return [render(rowOf(lines, columns)), ...tables].join('\n\n')
+}
+
+function withoutParameters(operands: Flags, path: string): Flags {
+  const parameters = new Set(parametersOf(path))
+  return Object.fromEntries(Object.entries(operands).filter(([name]) => !parameters.has(name)))
 }
 
 function parametersOf(path: string): readonly string[] {

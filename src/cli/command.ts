@@ -85,8 +85,8 @@ export interface CommandForm {
 export interface AdminCommand extends CommandForm {
   /** Of these, the first whose path has only parameters that are operands of the call. */
   readonly calls: readonly (readonly [method: Method, path: `/admin/${string}`])[]
-  /** The query of a GET, the members of another method's body; `flags` by default. */
-  readonly input?: (flags: Flags, switches: ReadonlySet<string>) => Json
+  /** The query of a GET, the members of another method's body; by default the flags, and operands that no path has. */
+  readonly input?: (given: Flags, switches: ReadonlySet<string>) => Json
   /**
    * What people see of the answer, or of each entry: paths of members, and what stands for `null`, such as
    * `scope.actions=all`. By default all members, and theirs.

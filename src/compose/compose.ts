@@ -34,6 +34,7 @@ import { createReadiness } from '../core/readiness.ts'
 import { createRebuilder } from '../core/rebuild/rebuilder.ts'
 import { createArchives } from '../core/files/archive.ts'
 import { createInstance } from '../core/overview/instance.ts'
+import { createOperators } from '../core/operators/operators.ts'
 import { createOverview } from '../core/overview/overview.ts'
 import { createRepository } from '../core/repository.ts'
 import type { SteadyClock } from '../core/clock/safe-clock.ts'
@@ -262,6 +263,7 @@ function createUseCases(config: Config, opened: Opened) {
     overview: createOverview({ ledger, hasWebhooks: webhooks !== undefined, leaseMs }),
     parkedWebhooks: createParkedWebhooks(ledger, sender),
     auditTrail: createAuditTrail(ledger),
+    operators: createOperators({ ledger, failedAttempts }),
     /** `undefined` unless webhooks are configured. */
     webhookDelivery:
       webhooks &&

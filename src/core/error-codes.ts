@@ -118,6 +118,19 @@ const KINDS = {
     meaning: 'The user of the access token is suspended.',
     detail: 'This user is suspended.',
   },
+  operator_forbidden: {
+    status: 403,
+    meaning:
+      'The role of the operator does not permit this. `required` is the least role that does.',
+    detail: 'This needs an operator with the role "admin".',
+    facts: { required: 'admin' },
+  },
+  operator_count_exceeded: {
+    status: 403,
+    meaning: 'There is already the maximum number of operators.',
+    detail: 'There is already the maximum of 100 operators.',
+    facts: { max_operators: 100 },
+  },
   cross_site_request: {
     status: 403,
     meaning: 'A page on another site sent the request.',
@@ -145,6 +158,10 @@ const KINDS = {
   user_exists: {
     status: 409,
     meaning: 'The deleted user with this id is still being purged.',
+  },
+  operator_exists: {
+    status: 409,
+    meaning: 'An operator with this name already exists.',
   },
   precondition_failed: {
     status: 412,
@@ -231,7 +248,7 @@ const KINDS = {
   },
   unauthorized: {
     status: 401,
-    meaning: 'The bearer token of the admin API is missing or wrong.',
+    meaning: 'The bearer token of the admin API is missing or wrong, or its operator was removed.',
     detail: 'This request needs the bearer token of the admin API.',
   },
   link_password_required: {

@@ -4,6 +4,7 @@ import type { FileLedger } from '../core/files/file-ledger.ts'
 import type { HistoryLedger } from '../core/history/history-ledger.ts'
 import type { GrantPeriodLedger } from '../core/quota/grant-period-ledger.ts'
 import type { BacklogLedger } from '../core/sweep/backlog-ledger.ts'
+import type { OperatorLedger } from '../core/operators/operator-ledger.ts'
 import type { OverviewLedger } from '../core/overview/overview-ledger.ts'
 import type { LinkLedger } from '../core/links/link-ledger.ts'
 import type { ClockLedger } from '../core/clock/clock-ledger.ts'
@@ -21,6 +22,7 @@ import type { Database } from './database.ts'
 import { FILE_OPERATIONS } from './files/file-ledger.ts'
 import { HISTORY_OPERATIONS } from './history/history-ledger.ts'
 import { LINK_OPERATIONS } from './links/link-ledger.ts'
+import { OPERATOR_OPERATIONS } from './operators/operator-ledger.ts'
 import { OVERVIEW_OPERATIONS } from './overview/overview-ledger.ts'
 import { RESUMABLE_OPERATIONS } from './resumable/resumable-ledger.ts'
 import { BACKLOG_OPERATIONS } from './sweep/backlog.ts'
@@ -49,6 +51,7 @@ export interface Ledger
     GrantPeriodLedger,
     WebhookLedger,
     OverviewLedger,
+    OperatorLedger,
     AuditLedger {}
 
 /** The row of each operation stands in the folder with the name of its port's. */
@@ -67,6 +70,7 @@ export const LEDGER_OPERATIONS = {
   ...GRANT_PERIOD_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...OVERVIEW_OPERATIONS,
+  ...OPERATOR_OPERATIONS,
   ...AUDIT_OPERATIONS,
 } as const satisfies Operations<Ledger>
 

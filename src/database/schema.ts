@@ -9,6 +9,7 @@ import type { FileName, FileNamePrefix } from '../core/files/file-name.ts'
 import type { LinkKind } from '../core/links/link.ts'
 import type { PastVersion } from '../core/history/past-version.ts'
 import type { ObjectKey, Version } from '../core/objects/object-key.ts'
+import type { OperatorRole } from '../core/operators/operator.ts'
 import type { CapacityState } from '../core/quota/capacity.ts'
 import type { WebhookEvent } from '../core/webhooks/webhook-events.ts'
 import type { UserId } from '../core/users/user-id.ts'
@@ -32,6 +33,7 @@ export interface Tables {
   readonly webhook_queues: WebhookQueueRow
   readonly parked_webhooks: ParkedWebhookRow
   readonly daily_usage: DailyUsageRow
+  readonly operators: OperatorRow
   readonly operator_actions: OperatorActionRow
   readonly object_store: ObjectStoreRow
   readonly leader_leases: LeaderLeaseRow
@@ -342,12 +344,21 @@ export interface DailyUsageRow {
   readonly used_bytes: number
 }
 
+export interface OperatorRow {
+  readonly name: string
+  readonly role: OperatorRole
+  readonly token_sha256: string
+  readonly created_at: number
+}
+
 /** What an operator did. */
 export interface OperatorActionRow {
   readonly action_id: Version
   readonly at: number
   readonly action: ActionName
   readonly user_id: UserId | null
+  /** A name; `null` for the `ADMIN_TOKEN` and the command line. */
+  readonly operator: string | null
   /** JSON. */
   readonly details: string
   readonly address: string | null

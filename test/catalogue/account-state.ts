@@ -13,7 +13,7 @@ const LISTS = {
   grants: '/:id/grants?limit=100',
 } as const
 
-export type Part = keyof typeof LISTS | 'webhooks'
+export type Part = keyof typeof LISTS | 'webhooks' | 'operators'
 
 export type AccountState = Readonly<Record<Part, string>>
 
@@ -29,6 +29,7 @@ export async function readState(service: TestService, userId: string): Promise<A
   )
   const parts = await Promise.all([
     ...lists,
+    read('/admin/operators').then((operators) => ['operators', operators] as const),
     read('/admin/webhooks/parked?limit=1000').then((parked) => ['webhooks', parked] as const),
   ])
   return Object.fromEntries(parts) as Record<Part, string>

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { get, json, type Operation, post, remove, type Sent } from './operation.ts'
 import { ABSENT, DEVICE, GRANT, type Scene } from './scene.ts'
 
+const OPERATORS = '/admin/operators'
 const PARKED = '/admin/webhooks/parked'
 
 const own = ({ userId }: Scene, below = ''): string => `/admin/users/${userId}${below}`
@@ -14,6 +15,7 @@ const list = (
   shows: NonNullable<Operation['shows']>,
   audited?: string,
 ): Operation => ({
+  role: 'viewer',
   sent: (scene) => get(own(scene, below)),
   status: 200,
   shows,
@@ -30,10 +32,17 @@ const notAllowed = (path: string, shown?: object): Operation => ({
 
 /** The operations of the admin API, by `operationId`; HEAD is tested with the operation of its GET. */
 export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
-  getDocs: notAllowed('/docs'),
-  getOpenApi: notAllowed('/openapi.json', { openapi: '3.1.1' }),
+  getDocs: { role: 'viewer', ...notAllowed('/docs') },
+  getOpenApi: { role: 'viewer', ...notAllowed('/openapi.json', { openapi: '3.1.1' }) },
   isLive: notAllowed('/livez', { status: 'live' }),
   isReady: notAllowed('/readyz', { status: 'ready', database: 'ok', object_store: 'ok' }),
+  getSession: {
+    role: 'viewer',
+    sent: () => get('/session'),
+    status: 200,
+    shows: () => ({ operator: null, role: 'admin' }),
+    refused: () => [get('/session?x=1'), 400, 'invalid_parameter'],
+  },
   openSession: {
     sent: ({ adminToken }) => json('POST', '/session', { admin_token: adminToken }),
     status: 204,
@@ -46,20 +55,23 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: () => [put('/session'), 405, 'method_not_allowed'],
   },
 
-  getOverview: notAllowed('/admin/overview', { users: { suspended: 0 } }),
+  getOverview: { role: 'viewer', ...notAllowed('/admin/overview', { users: { suspended: 0 } }) },
   listOperatorActions: {
+    role: 'viewer',
     sent: ({ userId }) => get(`/admin/audit?user_id=${userId}`),
     status: 200,
     shows: () => ({ next_cursor: null }),
     refused: () => [get('/admin/audit?user_id=me'), 400, 'invalid_parameter'],
   },
   listUsers: {
+    role: 'viewer',
     sent: ({ userId }) => get(`/admin/users?prefix=${userId}`),
     status: 200,
     shows: ({ userId: user_id }) => ({ users: [{ user_id, capacity: { used: 3 } }] }),
     refused: () => [get('/admin/users?cursor=x'), 400, 'invalid_parameter'],
   },
   createUser: {
+    role: 'admin',
     sent: () => post('/admin/users'),
     status: 201,
     changes: ['users'],
@@ -67,6 +79,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: () => [json('POST', '/admin/users', { user_id: 'a' }), 400, 'invalid_parameter'],
   },
   putUser: {
+    role: 'admin',
     sent: (scene) => put(`${own(scene)}-2`),
     status: 201,
     changes: ['users'],
@@ -74,12 +87,14 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: () => [put('/admin/users/me'), 400, 'invalid_parameter'],
   },
   getUser: {
+    role: 'viewer',
     sent: (scene) => get(own(scene)),
     status: 200,
     shows: ({ userId: user_id }) => ({ user_id, status: 'active', capacity: { used: 3 } }),
     refused: () => [get('/admin/users/none'), 404, 'not_found'],
   },
   setUserStatus: {
+    role: 'support',
     sent: (scene) => json('PATCH', own(scene), { status: 'suspended' }),
     status: 200,
     changes: ['users', 'history', 'links'],
@@ -87,6 +102,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: (scene) => [json('PATCH', own(scene), { status: 'gone' }), 400, 'invalid_parameter'],
   },
   deleteUser: {
+    role: 'admin',
     sent: (scene) => remove(own(scene)),
     status: 202,
     changes: ['users', 'files', 'history', 'links', 'tokens', 'devices', 'grants'],
@@ -95,6 +111,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
   },
 
   issueAccessToken: {
+    role: 'support',
     sent: (scene) => post(own(scene, '/access-tokens')),
     status: 201,
     changes: ['tokens'],
@@ -109,6 +126,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     access_tokens: [{ label: 'test' }, { token_id }],
   })),
   revokeAccessToken: {
+    role: 'support',
     sent: (scene) => remove(own(scene, `/access-tokens/${scene.tokenId}`)),
     status: 204,
     changes: ['tokens'],
@@ -120,6 +138,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     devices: [{ device_id: 'camera', label: 'Front door', bytes: 1, share: 'all' }],
   })),
   putDevice: {
+    role: 'admin',
     sent: (scene) => put(own(scene, '/devices/phone')),
     status: 201,
     changes: ['devices', 'grants'],
@@ -131,6 +150,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     ],
   },
   deleteDevice: {
+    role: 'admin',
     sent: (scene) => remove(own(scene, `/devices/${DEVICE}`)),
     status: 204,
     changes: ['devices', 'grants'],
@@ -142,6 +162,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     grants: [{ source: 'device' }, { source: 'gift' }, { source: 'test' }],
   })),
   putGrant: {
+    role: 'admin',
     sent: (scene) => json('PUT', own(scene, '/grants/gift/two'), { bytes: 5 }),
     status: 201,
     changes: ['grants'],
@@ -149,6 +170,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: (scene) => [put(own(scene, '/grants/gift/two')), 400, 'invalid_parameter'],
   },
   revokeGrant: {
+    role: 'admin',
     sent: (scene) => remove(own(scene, grant)),
     status: 204,
     changes: ['grants'],
@@ -158,6 +180,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
 
   listUserFiles: list('/files', ({ file: name }) => ({ files: [{ name, size: 3 }] }), 'files.list'),
   deleteUserFile: {
+    role: 'support',
     sent: (scene) => remove(own(scene, `/files/${scene.file}`)),
     status: 204,
     changes: ['files', 'history'],
@@ -165,6 +188,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: (scene) => [remove(own(scene, '/files/none')), 404, 'not_found'],
   },
   downloadUserArchive: {
+    role: 'viewer',
     sent: (scene) => get(own(scene, '/archive')),
     status: 200,
     audited: 'files.archive',
@@ -175,6 +199,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     versions: [{ version, ended_as: 'deleted' }],
   })),
   restoreUserVersion: {
+    role: 'support',
     sent: (scene) => post(own(scene, `/history/${scene.version}/restore`)),
     status: 200,
     changes: ['files', 'history'],
@@ -186,6 +211,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     links: [{ link_id, kind: 'download' }, { kind: 'drop' }],
   })),
   changeUserLink: {
+    role: 'support',
     sent: (scene) => json('PATCH', own(scene, `/links/${scene.linkId}`), { label: 'new' }),
     status: 200,
     shows: ({ linkId: link_id }) => ({ link_id, label: 'new' }),
@@ -194,6 +220,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: (scene) => [json('PATCH', own(scene, `/links/${ABSENT}`), {}), 404, 'not_found'],
   },
   revokeUserLink: {
+    role: 'support',
     sent: (scene) => remove(own(scene, `/links/${scene.linkId}`)),
     status: 204,
     changes: ['links'],
@@ -205,6 +232,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     uploads: [{ upload_id, offset: 3 }, {}],
   })),
   cancelUnfinishedUpload: {
+    role: 'support',
     sent: (scene) => remove(own(scene, `/uploads/${scene.upload}`)),
     status: 204,
     changes: ['uploads'],
@@ -213,6 +241,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
   },
 
   listParkedWebhooks: {
+    role: 'viewer',
     sent: () => get(PARKED),
     status: 200,
     shows: ({ webhook: webhook_id }) => ({
@@ -221,6 +250,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: () => [get(`${PARKED}?limit=0`), 400, 'invalid_parameter'],
   },
   retryParkedWebhook: {
+    role: 'admin',
     sent: ({ webhook }) => post(`${PARKED}/${webhook}/retry`),
     status: 204,
     changes: ['webhooks'],
@@ -228,10 +258,50 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: () => [post(`${PARKED}/msg_short/retry`), 400, 'invalid_parameter'],
   },
   discardParkedWebhook: {
+    role: 'admin',
     sent: ({ webhook }) => remove(`${PARKED}/${webhook}`),
     status: 204,
     changes: ['webhooks'],
     audited: 'webhook.discard',
     refused: () => [remove(`${PARKED}/msg_short`), 400, 'invalid_parameter'],
+  },
+
+  listOperators: {
+    role: 'viewer',
+    sent: () => get(OPERATORS),
+    status: 200,
+    shows: ({ operator: name }) => ({
+      operators: expect.arrayContaining([
+        expect.objectContaining({ name, role: 'viewer' }),
+      ]) as unknown,
+    }),
+    refused: () => [get(`${OPERATORS}?limit=0`), 400, 'invalid_parameter'],
+  },
+  addOperator: {
+    role: 'admin',
+    sent: ({ userId }) => json('POST', OPERATORS, { name: `of-${userId}`, role: 'support' }),
+    status: 201,
+    changes: ['operators'],
+    audited: 'operator.add',
+    refused: ({ operator: name }) => [
+      json('POST', OPERATORS, { name, role: 'viewer' }),
+      409,
+      'operator_exists',
+    ],
+  },
+  getOperator: {
+    role: 'viewer',
+    sent: ({ operator }) => get(`${OPERATORS}/${operator}`),
+    status: 200,
+    shows: ({ operator: name }) => ({ name, role: 'viewer' }),
+    refused: () => [get(`${OPERATORS}/nobody`), 404, 'not_found'],
+  },
+  removeOperator: {
+    role: 'admin',
+    sent: ({ operator }) => remove(`${OPERATORS}/${operator}`),
+    status: 204,
+    changes: ['operators'],
+    audited: 'operator.remove',
+    refused: () => [remove(`${OPERATORS}/nobody`), 404, 'not_found'],
   },
 }

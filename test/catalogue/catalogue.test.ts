@@ -39,6 +39,11 @@ describe('the catalogue of operations', () => {
     expect(operation.anyOf !== undefined).toBe(takesToken && operation.id !== 'describeUploads')
   })
 
+  it.each(namesOf(OPERATIONS))('says which operators may do %s', (_name, operation) => {
+    const isOfOperators = operation.listener === 'admin' && operation.credentials !== 'none'
+    expect(operation.role !== undefined).toBe(isOfOperators)
+  })
+
   it.each(namesOf(OPERATIONS.filter(({ listener }) => listener === 'admin')))(
     'has %s audited if it changes something',
     (_name, { changes = [], audited }) => {
@@ -60,6 +65,7 @@ const EXAMPLE: Scene = {
   drop: 'drop',
   dropped: 'dropped',
   locked: 'locked',
+  operator: 'operator',
   webhook: 'webhook',
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { ADMIN_TOKEN } from '../http/admin/fixture.ts'
+import { ADMIN_TOKEN, call, OPERATORS } from '../http/admin/fixture.ts'
 import { park } from '../http/admin/webhooks-suite.ts'
 import { ask, jsonOf, MIB, secretOf } from '../http/fixture.ts'
 import { createLink } from '../http/links/link-requests.ts'
@@ -60,6 +60,15 @@ export async function createScene(
       ...content,
     }),
     locked: locked ?? (await createLink(service, lock)).secret,
+    operator: await operatorOn(service),
     webhook: await park(service),
   }
+}
+
+/** All scenes of a service share one, because their number is limited. */
+async function operatorOn(service: TestService): Promise<string> {
+  const body = { name: 'watcher', role: 'viewer' }
+  const { status } = await call(service, { method: 'POST', at: OPERATORS, body })
+  expect([201, 409]).toContain(status)
+  return body.name
 }

@@ -1,5 +1,6 @@
 import type { Action } from '../../src/core/auth/scope.ts'
 import type { ErrorCode } from '../../src/core/error-codes.ts'
+import type { OperatorRole } from '../../src/core/operators/operator.ts'
 import type { Part } from './account-state.ts'
 import type { Scene } from './scene.ts'
 
@@ -26,6 +27,8 @@ export interface Operation {
   readonly and?: Action
   /** Whether the path, query or body names the file of the scene. */
   readonly isNamed?: true
+  /** The least role of an operator, whose credentials the request needs. */
+  readonly role?: OperatorRole
   /** What of the account the request changes; nothing when left out. */
   readonly changes?: readonly Part[]
   /** What the audit trail calls the request of an operator. */

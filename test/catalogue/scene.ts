@@ -24,6 +24,8 @@ export interface Scene {
   readonly dropped: string
   /** The secret of a link with the password `right`. */
   readonly locked: string
+  /** The name of an operator with the role `viewer`. */
+  readonly operator: string
   /** An event of another user that could not be delivered. */
   readonly webhook: string
 }
@@ -50,6 +52,7 @@ export function withoutIds(known: Pick<Scene, 'userId' | 'token' | 'adminToken' 
     drop: secret,
     dropped: ABSENT,
     locked: secret,
+    operator: 'nobody',
     webhook: `msg_${randomUUID()}`,
   }
 }

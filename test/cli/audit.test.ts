@@ -39,7 +39,7 @@ it('has what commands did, without secrets and names of files', async () => {
   await json('files list alice --prefix diary')
   const { actions } = await json<Trail>('audit --user alice')
   const terms = { token_id, label: 'phone', actions: 'read,create' }
-  const byCommand = { user_id: 'alice', address: null, request_id: null }
+  const byCommand = { user_id: 'alice', operator: null, address: null, request_id: null }
   expect(actions).toMatchObject([
     { ...byCommand, action: 'files.list', details: { files: 0 } },
     { ...byCommand, action: 'access_token.issue', details: terms },
@@ -68,7 +68,7 @@ it('is shown newest first, page by page and of one user', async () => {
   const [, cursor = ''] = /^There are more; continue with --cursor (\S+)$/.exec(err) ?? []
   expect({ code, isLast: cursor === '' }).toEqual({ code: 0, isLast: false })
   expect((await run(`audit --cursor ${cursor}`)).out).toMatch(/^at .*\n.* alice /)
-  expect(out).toMatch(/^at +action +user_id +address +details\n.*carol.*\n.*bob[^\n]*$/)
+  expect(out).toMatch(/^at +action +user_id +operator +address +details\n.*carol.*\n.*bob[^\n]*$/)
   expect((await run('audit --user bob')).out.match(/user\.create/g)).toHaveLength(1)
   expect(await run('audit --limit 0')).toMatchObject({ code: 1, out: '' })
   expect(await run('audit --user a.b')).toMatchObject({ code: 1, out: '' })

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openService, type Service } from '../../src/compose/compose.ts'
 import { ConfigError, readConfig } from '../../src/config/config.ts'
+import { parseClientAddress } from '../../src/core/auth/client-address.ts'
 import { parseUserId } from '../../src/core/users/user-id.ts'
 import { outage } from '../support/faults/faults.ts'
 import {
@@ -145,6 +146,49 @@ describe('webhooks', () => {
     const none = `msg_${'0'.repeat(32)}`
     expect((await run(`webhooks retry ${none}`)).err).toMatch(/^not_found: /)
     expect(await run(`webhooks discard ${none}`)).toEqual(DONE)
+  })
+})
+
+describe('operators', () => {
+  it('add shows the token this once, and list and show do not', async () => {
+    const added = await json('operators add dana --role support')
+    const dana = { name: 'dana', role: 'support', created_at: TIME }
+    expect(added).toEqual({ ...dana, token: expect.stringMatching(/^cro_.{43}$/) as string })
+    await json('operators add ben --role viewer')
+    const ben = { name: 'ben', role: 'viewer', created_at: TIME }
+    expect(await json('operators list')).toEqual({ operators: [ben, dana], next_cursor: null })
+    expect(await json('operators show dana')).toEqual(dana)
+    expect((await run('operators list')).out).toMatch(/^name +role +created_at\nben .*\ndana /)
+    expect((await run('operators add eve --role admin')).out).toMatch(/token +cro_/)
+    const { token } = added as { readonly token: string }
+    const service = await open()
+    expect(await service.operators.findByToken(token, parseClientAddress('::1'))).toMatchObject({
+      name: 'dana',
+    })
+    await service.close()
+  })
+
+  it('remove ends one, and fails for another', async () => {
+    await json('operators add dana --role viewer')
+    expect(await run('operators remove dana')).toEqual(DONE)
+    for (const args of ['operators remove dana', 'operators show dana']) {
+      expect(await run(args)).toMatchObject({
+        code: 1,
+        err: expect.stringMatching(/^not_found: /) as string,
+      })
+    }
+  })
+
+  it.each([
+    ['operators add dana', 2],
+    ['operators add dana --role', 2],
+    ['operators add --role viewer', 2],
+    ['operators add dana --role owner', 1],
+    ['operators add Dana --role viewer', 1],
+    ['operators remove', 2],
+  ])('%s is refused', async (args, code) => {
+    expect(await run(args)).toMatchObject({ code, out: '' })
+    expect(await json('operators list')).toEqual({ operators: [], next_cursor: null })
   })
 })
 
@@ -457,7 +501,7 @@ describe('exit code 2, without opening anything, for', () => {
     [
       'an unknown group',
       'frobnicate',
-      /^Unknown .*\nserve, doctor, users, tokens, devices, grants, files, uploads, history, links, webhooks, overview, audit, sweep, .*\n".*"/,
+      /^Unknown .*\nserve, doctor, users, tokens, devices, grants, files, uploads, history, links, webhooks, overview, operators, audit, sweep, .*\n".*"/,
     ],
     ['a missing operand', 'users show', /^usage: cloud-repo users show <user_id>$/],
     ['an operand too many', 'users create a b', /^usage: cloud-repo users create \[user_id\]$/],

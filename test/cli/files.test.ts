@@ -131,6 +131,7 @@ it('files archive writes a new file, with what begins so, also of a suspended us
   expect(archive.includes('world')).toBe(false)
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   const [action] = await core.ledger.listOperatorActions({
+    operator: undefined,
     userId: ALICE,
     after: undefined,
     limit: 1,

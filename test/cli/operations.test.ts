@@ -13,6 +13,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   getOpenApi: 'the documents',
   isLive: 'doctor',
   isReady: 'doctor',
+  getSession: 'no sign-in',
   openSession: 'no sign-in',
   closeSession: 'no sign-in',
 }
@@ -40,8 +41,10 @@ describe('the command line', () => {
     const named = [...call.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
     const { operands, requiredOperands } = formOf(command)
     const isOptional = command.calls.length > 1
-    expect(isOptional ? operands.slice(0, named.length) : operands).toEqual(named)
-    expect(requiredOperands).toBe(isOptional ? 0 : named.length)
+    expect(operands.slice(0, named.length)).toEqual(named)
+    const others = isOptional ? [] : operands.slice(named.length)
+    expect(others.filter((name) => !(name in inputOf(command)))).toEqual([])
+    expect(requiredOperands).toBe(isOptional ? 0 : operands.length)
   })
 
   it.each(operations.filter((each) => calledBy(each).length > 0))(
@@ -57,10 +60,11 @@ describe('the command line', () => {
 
 /** What a command sends that has all of its options. */
 function inputOf(command: AdminCommand): object {
-  const { options } = formOf(command)
+  const { operands, options } = formOf(command)
   const names = Object.keys(options)
   const valued = names.filter((name) => options[name]?.type === 'string')
-  const flags = Object.fromEntries(valued.map((name) => [name, '1']))
+  const others = operands.filter((name) => command.calls.every(([, path]) => !path.includes(name)))
+  const flags = Object.fromEntries([...others, ...valued].map((name) => [name, '1']))
   return command.input?.(flags, new Set(names)) ?? flags
 }
 

@@ -21,6 +21,7 @@ import {
 import { MAX_MEDIA_TYPE_BYTES, parseMediaType } from '../../src/core/files/media-type.ts'
 import { MAX_METADATA_BYTES, parseMetadata } from '../../src/core/files/metadata.ts'
 import { createVersion, objectKey } from '../../src/core/objects/object-key.ts'
+import { OPERATOR_NAME_PATTERN, OPERATOR_ROLES } from '../../src/core/operators/operator.ts'
 import { CAPACITY_STATES } from '../../src/core/quota/capacity.ts'
 import { MODEL_PATTERN, REFERENCE_PATTERN, SOURCE_PATTERN } from '../../src/core/quota/grants.ts'
 import { MAX_PRECONDITION_BYTES } from '../../src/core/resumable/create-upload.ts'
@@ -187,10 +188,14 @@ const LONGEST: Readonly<Record<string, () => number>> = {
   'resumable_uploads.refusal': () => longestOf(ERROR_CODES),
   'resumable_uploads.ended_as': () => longestOf(['cancelled', 'lost']),
   'upload_pieces.receipt': () => MAX_RECEIPT_BYTES,
+  'operators.name': () => longestAccepted(matches(OPERATOR_NAME_PATTERN)),
+  'operators.role': () => longestOf(OPERATOR_ROLES),
+  'operators.token_sha256': () => sha256('').length,
   'operator_actions.action_id': () => createVersion().length,
   'operator_actions.action': () => longestOf(OPERATOR_ACTIONS),
   // No more is known than that the bound suffices.
   'operator_actions.details': () => Math.max(2048, Buffer.byteLength(JSON.stringify(DETAILS))),
+  'operator_actions.operator': () => longestAccepted(matches(OPERATOR_NAME_PATTERN)),
   'operator_actions.address': () => LONGEST_ADDRESS.length,
   'operator_actions.request_id': () => randomUUID().length,
   'object_store.identity': () => randomUUID().length,

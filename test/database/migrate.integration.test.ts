@@ -12,7 +12,7 @@ import { openPostgres } from '../../src/database/postgres/postgres.ts'
 import { createDatabase } from '../support/servers/postgres.ts'
 import { migrateSuite } from './migrate-suite.ts'
 
-const SCHEMA = '08daefd6298de05b9804805fd056f3d7b788128709a8167d758201bf60f8ea4c'
+const SCHEMA = '10a2eea14a202c30e3db2952b06bafcffe41f37c94688e6874d8644ce1079ac2'
 
 const postgres = inject('postgres')
 

@@ -11,7 +11,7 @@ migrateSuite('SQLite', async () => {
   return {
     address: file,
     schema: {
-      sha256: '69fbfcf93b17f7831ea0964ad327a414eb3739ac5178ec3fa80a63faa38a4cb9',
+      sha256: 'b8863ee10122732d2dbaf0c2d50309c5ebe669b263cf3a2e4597715129e9050a',
       read: readSchema,
     },
     open: () => openSqlite({ file }),

@@ -207,6 +207,8 @@ const FACTS: Partial<Record<ErrorCode, readonly string[]>> = {
   archive_too_large: ['max_files'],
   file_too_large: ['max_file_size'],
   scope_insufficient: ['required'],
+  operator_forbidden: ['required'],
+  operator_count_exceeded: ['max_operators'],
   access_token_limit_exceeded: ['max_access_tokens'],
   link_count_exceeded: ['max_links'],
   invalid_parameter: ['parameter'],

@@ -750,6 +750,14 @@ export const messages: Messages = {
   access: 'Links und Geräte',
 
   operator: {
+    problems: {
+      unauthorized: 'Du bist nicht als Betreiber angemeldet.',
+      operator_forbidden: 'Deine Rolle erlaubt das nicht.',
+      operator_exists: 'Diesen Betreiber gibt es schon.',
+      operator_count_exceeded: 'Die Höchstzahl an Betreibern ist erreicht. Entferne zuerst welche.',
+      user_exists: 'Dieses Konto gibt es schon.',
+      webhook_failed: 'Der Empfänger hat das Ereignis nicht angenommen.',
+    },
     title: 'Verwaltung',
     signIn: {
       title: 'Als Betreiber anmelden',
@@ -1032,6 +1040,8 @@ export const messages: Messages = {
       'webhook.retry': 'Ereignis erneut gesendet',
       'webhook.discard': 'Ereignis verworfen',
       'session.open': 'Betreiber angemeldet',
+      'operator.add': 'Betreiber hinzugefügt',
+      'operator.remove': 'Betreiber entfernt',
       'session.close': 'Betreiber abgemeldet',
     },
   },
@@ -1063,7 +1073,6 @@ export const messages: Messages = {
     method_not_allowed: 'Der Dienst unterstützt diese Anfrage nicht.',
     request_timeout: 'Die Anfrage hat zu lange gedauert.',
     file_exists: 'Dieser Name ist schon vergeben.',
-    user_exists: 'Dieses Konto gibt es schon.',
     precondition_failed: 'Die Datei wurde inzwischen geändert.',
     file_too_large: 'Die Datei ist zu groß.',
     request_head_too_large: 'Die Anfrage ist zu groß.',
@@ -1079,10 +1088,8 @@ export const messages: Messages = {
     checksum_mismatch: 'Ein Teil der Datei ist beschädigt angekommen.',
     unfinished_uploads_exceeded: 'Du hast zu viele unvollständige Uploads.',
     too_many_requests: 'Zu viele Anfragen. Versuche es etwas später noch einmal.',
-    unauthorized: 'Du bist nicht als Betreiber angemeldet.',
     link_password_required: 'Der Link braucht ein Passwort.',
     internal_error: 'Im Dienst ist ein Fehler aufgetreten.',
-    webhook_failed: 'Der Empfänger hat das Ereignis nicht angenommen.',
     unavailable: 'Der Dienst ist gerade nicht erreichbar. Versuche es etwas später noch einmal.',
     insufficient_storage: 'Dem Dienst fehlt gerade Speicherplatz.',
     invalid_url: 'Die Adresse des Dienstes ist ungültig.',

@@ -3,6 +3,15 @@ import { formatBytes, formatCount, formatDuration } from '../shared/format.ts'
 /** In English. They are not in `messages`, all of which the first visit of the users' page loads. */
 export const operatorEnglish = {
   title: 'Administration',
+  /** Further ones of `messages.problems`. */
+  problems: {
+    unauthorized: 'You are not signed in as an operator.',
+    operator_forbidden: 'Your role does not permit this.',
+    operator_exists: 'This operator already exists.',
+    operator_count_exceeded: 'The maximum number of operators is reached. Remove some first.',
+    user_exists: 'This account already exists.',
+    webhook_failed: 'The receiver did not accept the event.',
+  },
   signIn: {
     title: 'Sign in as operator',
     explanation:

@@ -1,11 +1,13 @@
 import { render } from 'preact'
-import { messages } from '../messages.ts'
+import { messages, showMessages } from '../messages.ts'
 import { operatorWords } from './words.ts'
 import { App } from './app.tsx'
 import { createPage } from './page.ts'
 
 /** Shows the operator's page. */
 export function start(): void {
+  const problems = { ...messages.problems, ...operatorWords.problems }
+  showMessages({ ...messages, problems })
   const root = document.getElementById('page')
   if (root === null) throw new Error('The document has no place for the page.')
   document.title = `${messages.product}: ${operatorWords.title}`

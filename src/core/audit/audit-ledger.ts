@@ -21,6 +21,8 @@ export const OPERATOR_ACTIONS = [
   'link.revoke',
   'webhook.retry',
   'webhook.discard',
+  'operator.add',
+  'operator.remove',
   'session.open',
   'session.close',
 ] as const
@@ -34,8 +36,10 @@ export interface NewOperatorAction {
   /** In the order of the actions, by the clocks of the instances. */
   readonly actionId: Version
   readonly action: ActionName
-  /** `undefined` for a session. The user may have been purged since. */
+  /** `undefined` for what concerns no user. The user may have been purged since. */
   readonly userId: UserId | undefined
+  /** The name of who did it, who may have been removed since; `undefined` for the `ADMIN_TOKEN` and the command line. */
+  readonly operator: string | undefined
   readonly details: ActionDetails
   /** The address of the client; `undefined` for the command line, as is `requestId`. */
   readonly address: string | undefined
@@ -53,9 +57,13 @@ export interface AuditLedger {
   /** Does nothing if the trail has the id. */
   recordOperatorAction(action: NewOperatorAction): Promise<void>
 
-  /** Up to `limit` actions before `after`, newest first; with `userId`, only those that concern the user. */
+  /**
+   * Up to `limit` actions before `after`, newest first; with `userId`, only those that concern the user, and with
+   * `operator`, only those of that name.
+   */
   listOperatorActions(page: {
     readonly userId: UserId | undefined
+    readonly operator: string | undefined
     readonly after: Version | undefined
     readonly limit: number
   }): Promise<readonly OperatorAction[]>

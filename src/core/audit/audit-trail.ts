@@ -10,6 +10,8 @@ export type OperatorEvent = ActionDetails & {
 
 /** What sent the action. */
 interface Origin {
+  /** `undefined` for the `ADMIN_TOKEN`. */
+  readonly operator: string | undefined
   readonly address: string
   readonly requestId: string
 }
@@ -25,6 +27,7 @@ export function createAuditTrail(ledger: AuditLedger) {
         actionId: createVersion(),
         action,
         userId,
+        operator: origin?.operator,
         details,
         address: origin?.address,
         requestId: origin?.requestId,

@@ -5,6 +5,7 @@ import type { UserId } from '../users/user-id.ts'
 import { parseClientAddress } from './client-address.ts'
 import { type FailedAttemptLimiter, tooManyFailedAttempts } from './failed-attempt-limiter.ts'
 import type { JwtUsers } from './jwt-users.ts'
+import { createLookupBudget } from './lookup-budget.ts'
 import { sha256 } from './sha256.ts'
 import type { AccessTokenStore, AccessTokenUser } from './access-token-store.ts'
 
@@ -48,8 +49,8 @@ export function createTokenVerification(options: TokenVerificationOptions) {
   const { users, jwtUsers, onUse, failedAttempts, clock } = options
   const cache = createTokenCache({ maxAgeMs: options.cacheMs, maxEntries: MAX_CACHED, clock })
   const probation = {
-    issued: createBudget({ max: PROBATION.issued, everyMs: PROBATION_MS, clock }),
-    jwt: createBudget({ max: PROBATION.jwt, everyMs: PROBATION_MS, clock }),
+    issued: createLookupBudget({ max: PROBATION.issued, everyMs: PROBATION_MS, clock }),
+    jwt: createLookupBudget({ max: PROBATION.jwt, everyMs: PROBATION_MS, clock }),
   }
 
   function kindOf(secret: string): ShownToken['kind'] {
@@ -109,26 +110,6 @@ export function createTokenVerification(options: TokenVerificationOptions) {
     },
 
     forgetUser: (userId: UserId) => cache.forgetUser(userId),
-  }
-}
-
-interface BudgetOptions {
-  readonly max: number
-  readonly everyMs: number
-  readonly clock: () => number
-}
-
-/** Allows `max` calls of `take` per `everyMs`. */
-function createBudget({ max, everyMs, clock }: BudgetOptions) {
-  let endsAt = Number.NEGATIVE_INFINITY
-  let left = 0
-  return {
-    take(): boolean {
-      const now = clock()
-      if (now >= endsAt) [endsAt, left] = [now + everyMs, max]
-      left -= 1
-      return left >= 0
-    },
   }
 }
 

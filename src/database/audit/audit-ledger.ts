@@ -18,23 +18,26 @@ export const AUDIT_OPERATIONS = {
 } as const satisfies Operations<AuditLedger>
 
 async function record({ db, now }: LedgerTx, entry: NewOperatorAction): Promise<void> {
-  const { actionId, action, userId = null, details, address = null, requestId = null } = entry
+  const { actionId, action, userId = null, operator = null, details } = entry
+  const { address = null, requestId = null } = entry
   await sql`
-    INSERT INTO operator_actions (action_id, at, action, user_id, details, address, request_id)
-    VALUES (${actionId}, ${now}, ${action}, ${userId}, ${JSON.stringify(details)}, ${address}, ${requestId})
+    INSERT INTO operator_actions (action_id, at, action, user_id, operator, details, address, request_id)
+    VALUES (${actionId}, ${now}, ${action}, ${userId}, ${operator}, ${JSON.stringify(details)},
+      ${address}, ${requestId})
     ON CONFLICT (action_id) DO NOTHING
   `.execute(db)
 }
 
 async function list(
   { db }: LedgerTx,
-  { userId, after, limit }: Parameters<AuditLedger['listOperatorActions']>[0],
+  { userId, operator, after, limit }: Parameters<AuditLedger['listOperatorActions']>[0],
 ): Promise<readonly OperatorAction[]> {
   const ofUser = userId === undefined ? sql`` : sql`AND user_id = ${userId}`
+  const ofOperator = operator === undefined ? sql`` : sql`AND operator = ${operator}`
   const { rows } = await sql<ActionRow>`
-    SELECT action_id AS "actionId", at, action, user_id AS "userId", details, address,
-      request_id AS "requestId"
-    FROM operator_actions WHERE action_id < ${after ?? BEHIND_ALL_IDS} ${ofUser}
+    SELECT action_id AS "actionId", at, action, user_id AS "userId", operator, details,
+      address, request_id AS "requestId"
+    FROM operator_actions WHERE action_id < ${after ?? BEHIND_ALL_IDS} ${ofUser} ${ofOperator}
     ORDER BY action_id DESC LIMIT ${limit}
   `.execute(db)
   return rows.map(toAction)

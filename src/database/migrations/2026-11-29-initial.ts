@@ -390,17 +390,25 @@ function operations(text: RawBuilder<unknown>, clustered: RawBuilder<unknown>): 
       files bigint NOT NULL,
       used_bytes bigint NOT NULL
     ) ${clustered}`,
-    // Without a reference to `users`: the deletion of a user outlives the user.
+    sql`CREATE TABLE operators (
+      name ${text} NOT NULL PRIMARY KEY,
+      role text NOT NULL CHECK (role IN ('viewer', 'support', 'admin')),
+      token_sha256 ${text} NOT NULL UNIQUE,
+      created_at bigint NOT NULL
+    )`,
+    // Without references: the deletion of a user outlives the user, and what an operator did the operator.
     sql`CREATE TABLE operator_actions (
       action_id ${text} PRIMARY KEY,
       at bigint NOT NULL,
       action text NOT NULL,
       user_id ${text},
+      operator ${text},
       details text NOT NULL,
       address text,
       request_id text
     )`,
     sql`CREATE INDEX operator_actions_by_user ON operator_actions (user_id, action_id)`,
+    sql`CREATE INDEX operator_actions_by_operator ON operator_actions (operator, action_id)`,
     sql`CREATE TABLE object_store (
       id bigint PRIMARY KEY CHECK (id = 1),
       identity ${text} NOT NULL,

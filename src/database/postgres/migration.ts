@@ -104,6 +104,7 @@ const LOCKED_TABLES = Object.keys({
   webhook_queues: true,
   parked_webhooks: true,
   daily_usage: true,
+  operators: true,
   operator_actions: true,
   object_store: true,
   leader_leases: true,

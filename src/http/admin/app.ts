@@ -19,7 +19,7 @@ import type { OperatorUseCases } from './operator-plugin.ts'
 import { addOperatorRoutes, takeOperatorRequests } from './operator-routes.ts'
 import { archiveRoutes } from './routes/archive.ts'
 import { type ExposedMetrics, metricsRoutes } from './routes/metrics.ts'
-import { sessionRoutes } from './routes/session.ts'
+import { ownSessionRoutes, sessionRoutes } from './routes/session.ts'
 
 export interface AdminOptions {
   readonly meter: RequestMeter
@@ -28,7 +28,7 @@ export interface AdminOptions {
   readonly readiness: Readiness
   readonly downloads: Downloads
   readonly token: string
-  /** If unset, neither the page nor `/session` exists. */
+  /** If unset, neither the page nor its sign-in exists. */
   readonly page: WebPage | undefined
   readonly docs: PageFile | undefined
 }
@@ -47,7 +47,7 @@ export async function buildAdmin(
   options: AdminOptions,
 ): Promise<FastifyInstance> {
   const { meter, useCases, metrics, readiness, downloads, token, page, docs } = options
-  const { archives, failedAttempts, auditTrail, users } = useCases
+  const { archives, failedAttempts, auditTrail, operators, users } = useCases
   const app = await createListener(context, {
     meter,
     pathFault: (url) => nameFault(FILE_PATH, url),
@@ -59,7 +59,7 @@ export async function buildAdmin(
   const others = otherMethods(app)
   const sessions = page && createAdminSessions(token)
   const audit = createAudit(auditTrail)
-  const operatorAuth = createOperatorAuth({ token, failedAttempts, sessions })
+  const operatorAuth = createOperatorAuth({ token, operators, failedAttempts, sessions })
   await app.register(fastifyCookie, { hook: false })
   await app.register(bearerPlugin, { operatorAuth })
   takeOperatorRequests(app)
@@ -74,13 +74,18 @@ export async function buildAdmin(
   await addOperatorRoutes(app, { useCases, audit })
   await app.register(archiveRoutes, { downloads, archives, users, audit })
   await app.register(metricsRoutes, { metrics })
-  if (page !== undefined && sessions !== undefined) {
+  if (page === undefined || sessions === undefined) await app.register(ownSessionRoutes)
+  else {
     await app.register(async (scope) => {
       scope.addHook('onRoute', (route) => {
-        route.config = { ...route.config, needsNoToken: true }
+        if (route.config?.operation === undefined) {
+          route.config = { ...route.config, needsNoToken: true }
+        }
       })
-      const session = async (inner: FastifyInstance) =>
-        void inner.register(sessionRoutes, { operatorAuth, sessions, audit })
+      const session = async (inner: FastifyInstance) => {
+        await inner.register(ownSessionRoutes)
+        await inner.register(sessionRoutes, { operatorAuth, sessions, audit })
+      }
       await scope.register(pageScope, { page, session })
     })
   }

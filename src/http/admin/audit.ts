@@ -17,9 +17,9 @@ export interface Audited {
 export function createAudit(auditTrail: Pick<AuditTrail, 'record'>): Audit {
   return async (request, event) => {
     logAudit(request, event)
-    const address = addressOf(request)
+    const origin = { operator: nameOf(request), address: addressOf(request), requestId: request.id }
     try {
-      await auditTrail.record(event, { address, requestId: request.id })
+      await auditTrail.record(event, origin)
     } catch (err) {
       const { action } = event
       request.log.error({ err, action }, 'recording the action of an operator failed')
@@ -34,6 +34,10 @@ interface Access {
 
 /** Logs an audit event at any `LOG_LEVEL`. */
 export function logAudit(request: FastifyRequest, event: OperatorEvent | Access): void {
-  const line = { audit: true, ...event, address: addressOf(request) }
+  const line = { audit: true, ...event, operator: nameOf(request), address: addressOf(request) }
   request.log.child({}, { level: 'info' }).info(line, 'audit event')
+}
+
+function nameOf({ operator }: FastifyRequest): string | undefined {
+  return operator?.name
 }

@@ -4,6 +4,7 @@ import type { Repository } from '../../core/repository.ts'
 import type { History } from '../../core/history/history.ts'
 import type { Links } from '../../core/links/links.ts'
 import type { InstanceReader } from '../../core/overview/instance.ts'
+import type { Operators } from '../../core/operators/operators.ts'
 import type { OverviewReader } from '../../core/overview/overview.ts'
 import type { Grants } from '../../core/quota/grants.ts'
 import type { ResumableUploads } from '../../core/resumable/resumable-uploads.ts'
@@ -32,5 +33,6 @@ export interface OperatorUseCases {
   readonly parkedWebhooks: ParkedWebhooks
   readonly overview: OverviewReader
   readonly instance: InstanceReader
+  readonly operators: Operators
   readonly auditTrail: AuditTrail
 }

@@ -8,6 +8,7 @@ import { fileRoutes } from './routes/files.ts'
 import { grantRoutes } from './routes/grants.ts'
 import { historyRoutes } from './routes/history.ts'
 import { linkRoutes } from './routes/links.ts'
+import { operatorAccountRoutes } from './routes/operators.ts'
 import { overviewRoutes } from './routes/overview.ts'
 import { uploadRoutes } from './routes/uploads.ts'
 import { userRoutes } from './routes/users.ts'
@@ -31,6 +32,7 @@ const PLUGINS = [
   overviewRoutes,
   auditRoutes,
   webhookRoutes,
+  operatorAccountRoutes,
 ]
 
 /**

@@ -1,3 +1,4 @@
+import { OPERATOR_NAME_PATTERN } from '../../core/operators/operator.ts'
 import { REFERENCE_PATTERN } from '../../core/quota/grants.ts'
 import type { UserId } from '../../core/users/user-id.ts'
 import { describing, type Shared } from '../openapi/operation.ts'
@@ -19,3 +20,10 @@ export function describingUser<const S extends Shared>(shared: S) {
 }
 
 export const REFERENCE = { type: 'string', pattern: REFERENCE_PATTERN } as const
+
+export const OPERATOR_NAME = Type.String({
+  pattern: OPERATOR_NAME_PATTERN,
+  description:
+    'The name of an operator: 1 to 64 characters from `a-z 0-9 . _ -`, beginning with a letter or digit.',
+  examples: ['dana'],
+})

@@ -1,5 +1,6 @@
 import type { FastifySchema } from 'fastify'
 import type { ErrorCode } from '../../core/error-codes.ts'
+import type { OperatorRole } from '../../core/operators/operator.ts'
 import type { JsonBody } from '../body/json-body.ts'
 
 export type Json = Readonly<Record<string, unknown>>
@@ -55,19 +56,25 @@ export interface Answer {
 
 interface Described<S> {
   readonly schema: Pick<S, keyof FastifySchema & keyof S>
-  readonly config: { readonly operation: Operation; readonly json: JsonBody | undefined }
+  readonly config: {
+    readonly operation: Operation
+    readonly json: JsonBody | undefined
+    readonly role: OperatorRole | undefined
+  }
 }
 
-/** With a schema of its body, a route takes JSON, as `json` says. */
 interface Route extends FastifySchema {
+  /** With a schema of its body, a route takes JSON, as this says. */
   readonly json?: JsonBody
+  /** See `leastRole`. */
+  readonly role?: OperatorRole
 }
 
 export function described<const S extends Route>(route: S & Operation): Described<S> {
-  const { params, querystring, body, response, json, ...operation }: Route & Operation = route
+  const { params, querystring, body, response, json, role, ...operation }: Route & Operation = route
   const parts = Object.entries({ params, querystring, body, response })
   const schema = Object.fromEntries(parts.filter(([, part]) => part !== undefined))
-  const config = { operation, json: json ?? (body === undefined ? undefined : {}) }
+  const config = { operation, role, json: json ?? (body === undefined ? undefined : {}) }
   return { schema: schema as Described<S>['schema'], config }
 }
 

@@ -22,10 +22,13 @@ export function ledgerAuditContract(name: string, open: () => Promise<LedgerHarn
     }
 
     async function ids(
-      page: { userId?: NewOperatorAction['userId']; after?: Version; limit?: number } = {},
+      page: Partial<Pick<NewOperatorAction, 'userId' | 'operator'>> & {
+        after?: Version
+        limit?: number
+      } = {},
     ) {
-      const { userId, after, limit = 100 } = page
-      const found = await harness.ledger.listOperatorActions({ userId, after, limit })
+      const { userId, operator, after, limit = 100 } = page
+      const found = await harness.ledger.listOperatorActions({ userId, operator, after, limit })
       return found.map(({ actionId }) => actionId)
     }
 
@@ -34,12 +37,12 @@ export function ledgerAuditContract(name: string, open: () => Promise<LedgerHarn
       const other = await openAccount(harness)
       const details = { label: '"ä"\u2028', bytes: 2 ** 52, created: true, starts_at: null }
       const full = { actionId: createVersion(0), action: 'grant.put', userId, details } as const
-      const origin = { address: '2001:db8::1', requestId: 'a request' }
+      const origin = { operator: 'dana', address: '2001:db8::1', requestId: 'a request' }
       await harness.ledger.recordOperatorAction({ ...full, ...origin })
       await harness.other.recordOperatorAction({ ...SIGN_IN, actionId: full.actionId })
       const of = await record({ userId: other.userId, action: 'user.delete' })
       const session = await record()
-      const all = await harness.ledger.listOperatorActions({ ...FIRST, userId: undefined })
+      const all = await harness.ledger.listOperatorActions(FIRST)
       expect(all.map(({ actionId }) => actionId)).toEqual([session, of, full.actionId])
       expect(all[0]).toEqual({ ...SIGN_IN, actionId: session, at: harness.now() })
       expect(all[2]).toEqual({ ...full, ...origin, at: harness.now() })
@@ -47,6 +50,9 @@ export function ledgerAuditContract(name: string, open: () => Promise<LedgerHarn
       expect(await ids({ after: of })).toEqual([full.actionId])
       expect(await ids({ userId })).toEqual([full.actionId])
       expect(await ids({ userId: other.userId, after: session })).toEqual([of])
+      expect(await ids({ operator: 'dana' })).toEqual([full.actionId])
+      expect(await ids({ operator: 'dana', userId: other.userId })).toEqual([])
+      expect(await ids({ operator: 'Dana' })).toEqual([])
     })
 
     it('outlives the user', async () => {
@@ -80,10 +86,11 @@ export function ledgerAuditContract(name: string, open: () => Promise<LedgerHarn
 const SIGN_IN = {
   action: 'session.open',
   userId: undefined,
+  operator: undefined,
   details: {},
   address: undefined,
   requestId: undefined,
 } as const
 
-const FIRST = { after: undefined, limit: 100 } as const
+const FIRST = { userId: undefined, operator: undefined, after: undefined, limit: 100 } as const
 const UNBOUNDED = { lifetimeMs: 1000 * DAY_MS, most: 1000, limit: 100 } as const

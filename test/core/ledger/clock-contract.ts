@@ -187,7 +187,8 @@ export function ledgerClockContract(
           userId,
           details: {},
         } as const
-        await ledger.recordOperatorAction({ ...action, address: undefined, requestId: undefined })
+        const origin = { operator: undefined, address: undefined, requestId: undefined }
+        await ledger.recordOperatorAction({ ...action, ...origin })
         const day = harness.now() - (harness.now() % DAY_MS)
         const usage = { users: 1, files: 1, used: 1 }
         await ledger.recordDailyUsage({ usage: { ...usage, day }, keptDays: 10 })

@@ -23,6 +23,7 @@ import { ledgerListContract } from './list-contract.ts'
 import { ledgerModelContract } from './model-contract.ts'
 import { ledgerNarrowContract } from './narrow-contract.ts'
 import { ledgerNarrowEndsContract } from './narrow-ends-contract.ts'
+import { ledgerOperatorsContract } from './operators-contract.ts'
 import { ledgerOverviewContract } from './overview-contract.ts'
 import { ledgerPreconditionContract } from './precondition-contract.ts'
 import { ledgerPrefixBatchContract } from './prefix-batch-contract.ts'
@@ -39,6 +40,7 @@ export function accountContracts(name: string, open: OpenHarness): void {
   accountsContract(name, open)
   ledgerOverviewContract(name, open)
   ledgerAuditContract(name, open)
+  ledgerOperatorsContract(name, open)
   ledgerChangesContract(name, open)
   ledgerWebhooksContract(name, open)
   ledgerClockContract(name, open)

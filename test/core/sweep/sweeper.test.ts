@@ -394,14 +394,15 @@ describe('a deleted user', () => {
 
 it('forgets what operators did more than 400 days ago, all of it in one sweep', async () => {
   await using core = await openTestCore()
-  const nothing = { userId: undefined, address: undefined, requestId: undefined, details: {} }
+  const nobody = { userId: undefined, operator: undefined }
+  const nothing = { ...nobody, address: undefined, requestId: undefined, details: {} }
   const ids = Array.from({ length: 102 }, (_none, at) => createVersion(at))
   for (const [at, actionId] of ids.entries()) {
     if (at === 101) core.clock.now += 400 * 86_400_000
     await core.ledger.recordOperatorAction({ ...nothing, action: 'session.open', actionId })
   }
   const list = async () => {
-    const page = { userId: undefined, after: undefined, limit: 1000 }
+    const page = { ...nobody, after: undefined, limit: 1000 }
     return (await core.ledger.listOperatorActions(page)).map(({ actionId }) => actionId)
   }
   await sweepOnce(core)

@@ -33,6 +33,7 @@ export function adminAuditSuite(open: OpenService): void {
         at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string,
         action: 'grant.put',
         user_id: userId,
+        operator: null,
         details: { source: 'gift', reference: '1', bytes: 5, ...always, created: true },
         address: '127.0.0.1',
         request_id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,

@@ -301,7 +301,7 @@ const OF_LOG = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'audit'])
 /** An entry of the log under the names of the trail. */
 function eventOf(line: Line): Line {
   const members = Object.entries(line).filter(([name]) => !OF_LOG.has(name))
-  return { user_id: null, ...Object.fromEntries(members) }
+  return { user_id: null, operator: null, ...Object.fromEntries(members) }
 }
 
 /** An entry of the trail, without what the log does not have. */

@@ -11,6 +11,7 @@ import { adminSessionSuite } from './session-suite.ts'
 import { adminArchiveSuite } from './archive-suite.ts'
 import { adminFilesSuite } from './files-suite.ts'
 import { adminHistorySuite } from './history-suite.ts'
+import { adminOperatorsSuite } from './operators-suite.ts'
 import { adminOverviewSuite } from './overview-suite.ts'
 import { adminLinksSuite } from './links-suite.ts'
 import { adminUploadsSuite } from './uploads-suite.ts'
@@ -33,4 +34,5 @@ describe('the admin API on SQLite and local files', () => {
   adminAuditSuite(openEmbedded)
   adminLinksSuite(open)
   adminWebhooksSuite(open)
+  adminOperatorsSuite(openEmbedded)
 })

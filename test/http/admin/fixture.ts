@@ -5,6 +5,7 @@ import {
   ADMIN_SESSION_SECONDS,
   createAdminSessions,
 } from '../../../src/http/admin/admin-session.ts'
+import type { OperatorRole } from '../../../src/core/operators/operator.ts'
 import { expectProblem, jsonOf, type Reply } from '../fixture.ts'
 import { bytesOf } from '../../support/objects.ts'
 import type { TestService, TestServiceOptions } from '../../support/service/test-service.ts'
@@ -51,6 +52,12 @@ export function call(service: TestService, what: Call): Promise<Reply> {
   return send(service, { ...what, headers: { ...AUTHORIZATION, ...what.headers } })
 }
 
+/** The same with the token of an operator. */
+export function callAs(service: TestService, what: Call & { readonly token: string }) {
+  const { token, ...sent } = what
+  return send(service, { ...sent, headers: { authorization: `Bearer ${token}`, ...sent.headers } })
+}
+
 /** The same without a token. */
 export async function send(service: TestService, what: Call): Promise<Reply> {
   const { method, path = '', at = `/admin/users${path}`, body, headers = {} } = what
@@ -83,6 +90,17 @@ export async function done(
   const reply = await call(service, what)
   expect({ status: reply.status, body: reply.body.toString() }).toMatchObject({ status })
   return reply.body.length === 0 ? {} : jsonOf(reply)
+}
+
+export const OPERATORS = '/admin/operators'
+
+/** Adds an operator and returns the token. */
+export async function addOperator(
+  service: TestService,
+  body: { readonly name: string; readonly role: OperatorRole },
+): Promise<string> {
+  const { token } = await done(service, { method: 'POST', at: OPERATORS, body, status: 201 })
+  return String(token)
 }
 
 /** Makes a user with a generated id and returns `/` and that id. */

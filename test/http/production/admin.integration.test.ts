@@ -7,6 +7,7 @@ import { adminGrantsSuite } from '../admin/grants-suite.ts'
 import { adminArchiveSuite } from '../admin/archive-suite.ts'
 import { adminFilesSuite } from '../admin/files-suite.ts'
 import { adminHistorySuite } from '../admin/history-suite.ts'
+import { adminOperatorsSuite } from '../admin/operators-suite.ts'
 import { adminOverviewSuite } from '../admin/overview-suite.ts'
 import { adminLinksSuite } from '../admin/links-suite.ts'
 import { adminUploadsSuite } from '../admin/uploads-suite.ts'
@@ -25,4 +26,5 @@ describe.skipIf(isWithoutProduction())('the service on PostgreSQL and MinIO', ()
   adminAuditSuite(openProduction)
   adminLinksSuite(open)
   adminWebhooksSuite(open)
+  adminOperatorsSuite(openProduction)
 })

@@ -7,7 +7,7 @@ import { ERROR_CODES, type ErrorCode } from '../../../src/core/error-codes.ts'
 import { createFreeSpace } from '../../../src/core/uploads/free-space.ts'
 import { parseFileName } from '../../../src/core/files/file-name.ts'
 import { MAX_LINKS } from '../../../src/core/links/link.ts'
-import { ADMIN_OPTIONS, call, send } from '../admin/fixture.ts'
+import { addOperator, ADMIN_OPTIONS, call, callAs, OPERATORS, send } from '../admin/fixture.ts'
 import { filePart, multipartBody } from '../../support/http/multipart-body.ts'
 import { never, put } from '../../support/objects.ts'
 import { rawRequest } from '../../support/http/raw-http.ts'
@@ -152,6 +152,31 @@ const PROVOCATIONS: Readonly<Record<ErrorCode, Provocation>> = {
     async ({ service, user }) => {
       await upload(service, { user, name: 'second', content: 'x' })
       return download(service, { user, path: '/users/me/archive' })
+    },
+  ],
+  operator_forbidden: [
+    403,
+    async ({ service }) => {
+      const token = await addOperator(service, { name: 'viewer', role: 'viewer' })
+      return callAs(service, { token, method: 'POST' })
+    },
+  ],
+  operator_exists: [
+    409,
+    async ({ service }) => {
+      await addOperator(service, { name: 'twin', role: 'viewer' })
+      return call(service, { method: 'POST', at: OPERATORS, body: { name: 'twin', role: 'admin' } })
+    },
+  ],
+  operator_count_exceeded: [
+    403,
+    async ({ service }) => {
+      const reply = await untilRefused((at) => {
+        const body = { name: `n${at}`, role: 'viewer' }
+        return call(service, { method: 'POST', at: OPERATORS, body })
+      })
+      await call(service, { method: 'DELETE', at: `${OPERATORS}/n0` })
+      return reply
     },
   ],
   link_count_exceeded: [
@@ -357,6 +382,14 @@ function createLink(service: TestService, user: TestUser, terms: object) {
   const headers = { 'Content-Type': 'application/json' }
   const body = JSON.stringify(terms)
   return ask(service, { user, method: 'POST', path: '/users/me/links', headers, body })
+}
+
+/** The first answer that is no success. */
+async function untilRefused(attempt: (at: number) => Promise<Reply>): Promise<Reply> {
+  for (let at = 0; ; at += 1) {
+    const reply = await attempt(at)
+    if (reply.status >= 300) return reply
+  }
 }
 
 async function lockedPath(service: TestService, user: TestUser): Promise<string> {

@@ -1,4 +1,5 @@
-import type { RouteOptions } from 'fastify'
+import type { FastifyContextConfig, RouteOptions } from 'fastify'
+import type { OperatorRole } from '../../../src/core/operators/operator.ts'
 import type { Json, Operation } from '../../../src/http/openapi/operation.ts'
 import { Components } from './components.ts'
 import { HEADERS } from './headers.ts'
@@ -16,6 +17,8 @@ export interface ApiDescription {
   readonly credentials: Json
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   readonly problems: CommonProblems
+  /** The least role of an operator that a route needs; `undefined` where roles play no part. */
+  readonly roleOf?: (method: string, route: FastifyContextConfig) => OperatorRole
 }
 
 /**
@@ -23,15 +26,17 @@ export interface ApiDescription {
  * unknown response header.
  */
 export function documentOf(routes: readonly RouteOptions[], api: ApiDescription): Json {
-  const { title, description, version, credentials, tags, problems } = api
+  const { title, description, version, credentials, tags, problems, roleOf } = api
   const schemes = Object.keys(credentials)
   const components = new Components()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const { route, operation } of routes.flatMap(operationsOf)) {
     const path = operation.path ?? pathOf(route)
     const methods = [route.method].flat()
-    const refusals = problemsOf({ methods, path, operation }, problems)
-    const described = { route, operation, path, schemes, problems: refusals, components }
+    const isOpen = operation.credentials === 'none'
+    const role = isOpen ? undefined : roleOf?.(methods[0] ?? '', route.config ?? {})
+    const refusals = problemsOf({ methods, path, operation, role }, problems)
+    const described = { route, operation, path, schemes, problems: refusals, role, components }
     const item = (paths[path] ??= {})
     for (const method of methods.map((method) => method.toLowerCase())) {
       item[method] = operationObject(described, method)

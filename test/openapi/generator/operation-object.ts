@@ -1,10 +1,11 @@
 import type { RouteOptions } from 'fastify'
 import type { ErrorCode } from '../../../src/core/error-codes.ts'
+import type { OperatorRole } from '../../../src/core/operators/operator.ts'
 import type { Answer, Json, Operation, Schemas } from '../../../src/http/openapi/operation.ts'
 import type { Components } from './components.ts'
 import { headerRefs } from './headers.ts'
 import { mapMembers } from './members.ts'
-import { problemResponses } from './problem-responses.ts'
+import { isRestricted, problemResponses } from './problem-responses.ts'
 
 export interface DescribedRoute {
   readonly route: RouteOptions
@@ -12,6 +13,7 @@ export interface DescribedRoute {
   readonly path: string
   readonly schemes: readonly string[]
   readonly problems: readonly ErrorCode[]
+  readonly role: OperatorRole | undefined
   readonly components: Components
 }
 
@@ -65,19 +67,23 @@ function headOf(described: DescribedRoute): Json {
 
 /** Members that are `undefined` are left out of the document. */
 function headingOf(described: DescribedRoute): Json {
-  const { operation, schemes } = described
-  const { operationId, summary, description, tag, credentials = 'required' } = operation
+  const { operation, role, schemes } = described
+  const { operationId, summary, tag, credentials = 'required' } = operation
   const required = schemes.map((scheme) => ({ [scheme]: [] }))
   const security = { required, optional: [{}, ...required], none: [] }
   const parameters = parametersOf(described)
   return {
     operationId,
     summary,
-    description,
+    description: isRestricted(role) ? withRole(operation, role) : operation.description,
     tags: [tag],
     security: security[credentials],
     parameters: parameters.length === 0 ? undefined : parameters,
   }
+}
+
+function withRole({ description }: Operation, role: OperatorRole | undefined): string {
+  return [description, `Needs the role \`${role}\`.`].filter(Boolean).join(' ')
 }
 
 /** Throws for a parameter without a description, and for a description without a parameter. */

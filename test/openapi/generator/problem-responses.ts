@@ -1,6 +1,7 @@
 import { AppError } from '../../../src/core/errors.ts'
 import { ERROR_CODES, ERROR_KINDS, type ErrorCode } from '../../../src/core/error-codes.ts'
 import { PROBLEM_MEDIA_TYPE, problemOf, titleOf } from '../../../src/http/server/problem.ts'
+import type { OperatorRole } from '../../../src/core/operators/operator.ts'
 import type { Json, Operation } from '../../../src/http/openapi/operation.ts'
 import { headerRefs } from './headers.ts'
 
@@ -26,10 +27,11 @@ export interface RefusingOperation {
   readonly methods: readonly string[]
   readonly path: string
   readonly operation: Operation
+  readonly role: OperatorRole | undefined
 }
 
 export function problemsOf(
-  { methods, path, operation }: RefusingOperation,
+  { methods, path, operation, role }: RefusingOperation,
   common: CommonProblems,
 ): readonly ErrorCode[] {
   const { credentials = 'required', parameters, problems = [] } = operation
@@ -40,9 +42,15 @@ export function problemsOf(
     credentials === 'none' ? [] : common.credentials,
     credentials === 'required' ? common.required : [],
     isRead ? [] : common.write,
+    isRestricted(role) ? (['operator_forbidden'] as const) : [],
     path.includes('{file_name}') ? (['invalid_file_name'] as const) : [],
     parameters?.header?.['If-Match'] ? (['precondition_failed'] as const) : [],
   ].flat()
+}
+
+/** Whether some operators may not do it. */
+export function isRestricted(role: OperatorRole | undefined): boolean {
+  return role !== undefined && role !== 'viewer'
 }
 
 export function problemResponses(codes: readonly ErrorCode[]): Readonly<Record<string, Json>> {

@@ -39,10 +39,11 @@ const FACTS = {
   required: {
     type: 'string',
     description:
-      'What the access token lacks: an action, or `prefix`, `device_id`, `when_full` or `expires_in`.',
+      'What the access token lacks: an action, or `prefix`, `device_id`, `when_full` or `expires_in`. Of the admin API, a role.',
   },
   max_access_tokens: count('Maximum number of valid access tokens per user.'),
   max_links: count('Maximum number of links per user.'),
+  max_operators: count('Maximum number of operators.'),
   access_tokens: {
     type: 'integer',
     minimum: 2,

@@ -1,7 +1,7 @@
 import { pino, type Logger } from 'pino'
 
-/** What no log may hold: access tokens, secrets of links, JWTs, and whatever a test says is a secret. */
-const SECRETS = [/cr[tl]_[\w-]{8,}/, /eyJ[\w-]{8,}\.[\w-]{8,}/]
+/** What no log may hold: access tokens, tokens of operators, secrets of links, JWTs, and whatever a test says is a secret. */
+const SECRETS = [/cr[tlo]_[\w-]{8,}/, /eyJ[\w-]{8,}\.[\w-]{8,}/]
 
 const secrets = new Set<string>()
 const lines: string[] = []

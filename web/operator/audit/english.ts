@@ -30,6 +30,8 @@ export const auditEnglish = {
     'link.revoke': 'Link revoked',
     'webhook.retry': 'Event sent again',
     'webhook.discard': 'Event discarded',
+    'operator.add': 'Operator added',
+    'operator.remove': 'Operator removed',
     'session.open': 'Operator signed in',
     'session.close': 'Operator signed out',
   } satisfies Record<OperatorAction['action'], string>,

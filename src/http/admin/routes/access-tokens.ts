@@ -53,6 +53,7 @@ const ofUser = describingUser({ tag: 'access tokens', problems: ['not_found'] })
 const ACCESS_TOKENS = {
   issue: ofUser({
     operationId: 'issueAccessToken',
+    role: 'support',
     summary: 'Issue an access token',
     body: AccessTokenTerms,
     response: { 201: IssuedToken },
@@ -68,6 +69,7 @@ const ACCESS_TOKENS = {
   }),
   revoke: ofUser({
     operationId: 'revokeAccessToken',
+    role: 'support',
     summary: 'Revoke an access token, and those that were made with it',
     params: OfToken,
     responses: { 204: 'The token is revoked. Every instance refuses it within 5 s.' },

@@ -11,13 +11,13 @@ import { OneOf, Page, Text, TextOrNull, Time } from '../../openapi/reply-schemas
 import { Type } from '../../openapi/type.ts'
 import { PAGE_QUERY, readPage, textsOf } from '../../routes/pagination.ts'
 import type { OperatorPlugin } from '../operator-plugin.ts'
-import { USER_PARAM } from '../route-schemas.ts'
+import { OPERATOR_NAME, USER_PARAM } from '../route-schemas.ts'
 
 export const auditRoutes: OperatorPlugin = async (app, { useCases: { auditTrail } }) => {
   app.get('/admin/audit', LIST, async ({ query }) => {
     const { entries, next_cursor } = await readPage(query, {
       read: (key) => textsOf(key, 1)?.find(isVersion),
-      list: (page) => auditTrail.list({ userId: query.user_id, ...page }),
+      list: (page) => auditTrail.list({ userId: query.user_id, operator: query.operator, ...page }),
       keyOf: ({ actionId }) => [actionId],
     })
     return { actions: entries.map(toReply), next_cursor }
@@ -25,12 +25,13 @@ export const auditRoutes: OperatorPlugin = async (app, { useCases: { auditTrail 
 }
 
 function toReply(entry: Entry) {
-  const { actionId, at, action, userId, details, address, requestId } = entry
+  const { actionId, at, action, userId, operator, details, address, requestId } = entry
   return {
     action_id: actionId,
     at: formatTimestamp(at),
     action,
     user_id: userId ?? null,
+    operator: operator ?? null,
     details,
     address: address ?? null,
     request_id: requestId ?? null,
@@ -42,7 +43,11 @@ const OperatorAction = Type.Object(
     action_id: Text('The id of the entry.', '019ab1c2-7d3e-7c41-9a55-0f6d1b2c3d4e'),
     at: Time('When it was recorded.'),
     action: OneOf(OPERATOR_ACTIONS, 'What was done.'),
-    user_id: TextOrNull('The user whom it concerns; `null` for sessions.', 'alice'),
+    user_id: TextOrNull('The user whom it concerns; `null` for sessions and operators.', 'alice'),
+    operator: TextOrNull(
+      'The name of the operator; `null` for the `ADMIN_TOKEN` and the command line.',
+      'dana',
+    ),
     details: Type.Unsafe<ActionDetails>({
       type: 'object',
       additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
@@ -61,7 +66,11 @@ const LIST = described({
   description:
     'The service keeps the newest 100,000 actions, and none for more than 400 days. It keeps them when a user is purged.',
   tag: 'audit',
-  querystring: Query({ user_id: Type.Optional(USER_PARAM), ...PAGE_QUERY.properties }),
+  querystring: Query({
+    user_id: Type.Optional(USER_PARAM),
+    operator: Type.Optional(OPERATOR_NAME),
+    ...PAGE_QUERY.properties,
+  }),
   response: { 200: Page('OperatorActionPage', { actions: Type.Array(OperatorAction) }) },
   responses: { 200: 'One page of actions.' },
 })

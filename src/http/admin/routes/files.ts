@@ -56,6 +56,7 @@ const FILES = {
   }),
   remove: ofUser({
     operationId: 'deleteUserFile',
+    role: 'support',
     summary: 'Delete a file of a user',
     description: `As if the user had deleted it: it becomes history. ${AUDITED}`,
     params: Type.Object({ user_id: USER_PARAM, '*': Type.String() }),

@@ -84,6 +84,7 @@ const HISTORY = {
   }),
   restore: ofUser({
     operationId: 'restoreUserVersion',
+    role: 'support',
     summary: 'Make a replaced or deleted file of a user current again',
     params: OfVersion,
     body: RestoreBody,

@@ -55,6 +55,7 @@ const ONE = Type.Object({ user_id: USER_PARAM, link_id: LinkId })
 
 const CHANGE = ofUser({
   operationId: 'changeUserLink',
+  role: 'support',
   summary: 'Change a link of a user',
   description: 'Members that the body omits do not change.',
   params: ONE,
@@ -65,6 +66,7 @@ const CHANGE = ofUser({
 
 const REVOKE = ofUser({
   operationId: 'revokeUserLink',
+  role: 'support',
   summary: 'Revoke a link of a user',
   params: ONE,
   responses: { 204: 'The link is revoked. Every instance refuses it from now on.' },

@@ -64,6 +64,7 @@ const UPLOADS = {
   }),
   cancel: ofUser({
     operationId: 'cancelUnfinishedUpload',
+    role: 'support',
     summary: 'Cancel an unfinished upload, which releases its reservation',
     description:
       'A repeated request gets 204 for 15 minutes, then 404. A finished upload cannot be cancelled.',

@@ -172,6 +172,7 @@ const USERS = {
   }),
   patch: ofUser({
     operationId: 'setUserStatus',
+    role: 'support',
     summary: 'Suspend a user, or end the suspension',
     description:
       'The change applies to the next request on this instance, and within 5 s on other instances.',

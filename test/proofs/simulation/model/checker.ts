@@ -226,6 +226,11 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'measureUsers':
     case 'listDailyUsage':
     case 'recordDailyUsage':
+    case 'addOperator':
+    case 'findOperatorOfToken':
+    case 'findOperator':
+    case 'listOperators':
+    case 'removeOperator':
     case 'recordOperatorAction':
     case 'listOperatorActions':
     case 'forgetOperatorActions':
