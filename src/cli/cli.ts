@@ -13,7 +13,8 @@ import type {
 import { COMMANDS } from './commands.ts'
 import { REBUILD } from './commands/rebuild.ts'
 import { printable, render, type Result } from './render.ts'
-import { formOf, help, helpOn, isHelp, unknownCommand, usageOf } from './usage.ts'
+import { helpOn } from './help.ts'
+import { formOf, isHelp, unknownCommand, usageOf } from './usage.ts'
 
 export interface CliOptions {
   readonly args: readonly string[]
@@ -35,8 +36,7 @@ export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
   const print = (line: string): void => options.print(printable(line))
   const printError = (line: string): void => options.printError(printable(line))
   if (args.length === 0 || args.some(isHelp) || args[0] === 'help') {
-    const command = commandOf(args[0] === 'help' ? args.slice(1) : args)
-    print(command === undefined ? help(COMMANDS) : helpOn(command))
+    print(helpOn(args[0] === 'help' ? args.slice(1) : args))
     return 0
   }
   const given = parseCall(args)

@@ -1,9 +1,7 @@
 import { parseByteSize } from '../core/byte-size.ts'
 import { parseDuration } from '../core/duration.ts'
 import { invalidParameter } from '../core/errors.ts'
-import { FILE_ORDERS } from '../core/files/listing.ts'
 import { type DeviceShare, parseDeviceShare } from '../core/quota/device-share.ts'
-import { ACCOUNT_ORDERS } from '../core/users/account-ledger.ts'
 import type { Json } from './admin.ts'
 import type { Command, Flags } from './command.ts'
 import { ARCHIVE } from './commands/archive.ts'
@@ -31,12 +29,12 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     usage: `users list [--prefix ...] [--order ...] ${PAGE}`,
-    summary: `list users and their usage; --prefix filters by the start of the id (--order ${ACCOUNT_ORDERS.join(', ')})`,
+    summary: 'list users and their usage',
     calls: [['GET', '/admin/users']],
   },
   {
     usage: 'users show <user_id>',
-    summary: 'show the status and usage of a user; for a deleted user, the data still to be purged',
+    summary: 'show the status and usage of a user, also of one that is being deleted',
     calls: [['GET', '/admin/users/{user_id}']],
   },
   {
@@ -59,8 +57,7 @@ export const COMMANDS: readonly Command[] = [
   {
     usage:
       'tokens issue <user_id> [--label ...] [--expires-in ...] [--actions ...] [--prefix ...] [--device ...] [--when-full ...]',
-    summary:
-      'issue an access token, which is shown only once (--expires-in 90min, 24h, 7d; --actions read,create)',
+    summary: 'issue an access token, which is shown only once',
     calls: [['POST', '/admin/users/{user_id}/access-tokens']],
     input: tokenTerms,
     columns: `access_token ${TOKEN}`,
@@ -79,8 +76,7 @@ export const COMMANDS: readonly Command[] = [
   {
     usage:
       'devices add <user_id> <device_id> [--model ...] [--bytes ...] [--label ...] [--share ...]',
-    summary:
-      'add a device, which increases the capacity of its user, or change all its terms (--bytes 2GiB; --share all, own or 2GiB)',
+    summary: 'add a device, which increases the capacity, or change all its terms',
     calls: [['PUT', '/admin/users/{user_id}/devices/{device_id}']],
     input: ({ model, bytes, label, share }) => ({
       model,
@@ -91,7 +87,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     usage: 'devices remove <user_id> <device_id>',
-    summary: 'remove a device, which reduces the capacity of its user',
+    summary: 'remove a device, which reduces the capacity',
     calls: [['DELETE', '/admin/users/{user_id}/devices/{device_id}']],
   },
   {
@@ -102,7 +98,7 @@ export const COMMANDS: readonly Command[] = [
   {
     usage:
       'grants add <user_id> <source> <reference> --bytes ... [--starts-at ...] [--ends-at ...]',
-    summary: 'grant capacity for a reason other than a device (--bytes 2GiB; times in RFC 3339)',
+    summary: 'grant capacity for a reason other than a device',
     calls: [['PUT', '/admin/users/{user_id}/grants/{source}/{reference}']],
     input: ({ bytes, 'starts-at': starts_at, 'ends-at': ends_at }) => ({
       bytes: bytesIn(bytes),
@@ -122,7 +118,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     usage: `files list <user_id> [--prefix ...] [--contains ...] [--device ...] [--delimiter ...] [--folder-totals] [--order ...] ${PAGE}`,
-    summary: `list the files of a user, also of a suspended one; --delimiter / rolls up folders, --folder-totals tells their sizes (--order ${FILE_ORDERS.join(', ')})`,
+    summary: 'list the files of a user, also of a suspended one',
     calls: [['GET', '/admin/users/{user_id}/files']],
     input: ({ device: device_id, ...flags }, switches) => ({
       ...flags,
@@ -168,8 +164,7 @@ export const COMMANDS: readonly Command[] = [
   {
     usage:
       'links change <user_id> <link_id> [--label ...] [--expires-at ...] [--max-uses ...] [--max-bytes ...] [--max-files ...] [--no-password]',
-    summary:
-      'change a link of a user (--expires-at a time in RFC 3339; --max-bytes 2GiB; none for no limit)',
+    summary: 'change a link of a user',
     calls: [['PATCH', '/admin/users/{user_id}/links/{link_id}']],
     input: linkChanges,
   },
@@ -202,7 +197,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     usage: 'operators add <name> --role ...',
-    summary: 'add an operator, whose token is shown only once (--role admin, support, viewer)',
+    summary: 'add an operator, whose token is shown only once',
     calls: [['POST', '/admin/operators']],
   },
   {
@@ -222,7 +217,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     usage: `audit [--user ...] [--operator ...] ${PAGE}`,
-    summary: 'list what operators did, newest first; --user shows what concerns one user',
+    summary: 'list what operators did, newest first',
     calls: [['GET', '/admin/audit']],
     input: ({ user: user_id, ...flags }) => ({ user_id, ...flags }),
     columns: 'at action user_id operator address details',

@@ -1,4 +1,4 @@
-import type { Command } from './command.ts'
+import type { Command, CommandForm } from './command.ts'
 
 /** What the usage of a command says, such as `devices add <user_id> <device_id> [--model ...]`. */
 export interface Form {
@@ -11,7 +11,7 @@ export interface Form {
   readonly requiredOptions: readonly string[]
 }
 
-export function formOf({ usage }: Command): Form {
+export function formOf({ usage }: CommandForm): Form {
   const words: string[] = []
   const operands: string[] = []
   let requiredOperands = 0
@@ -37,32 +37,8 @@ export function isHelp(word: string): boolean {
   return word === '--help' || word === '-h'
 }
 
-export function usageOf({ usage }: Command): string {
+export function usageOf({ usage }: CommandForm): string {
   return `usage: cloud-repo ${usage}`
-}
-
-export function helpOn(command: Command): string {
-  return `${usageOf(command)}\n\n${command.summary}`
-}
-
-export function help(commands: readonly Command[]): string {
-  return [
-    helpLine('serve', 'run the service'),
-    helpLine('doctor', 'check settings, database, object store, identity provider and webhooks'),
-    ...commands.map(({ usage, summary }) => helpLine(usage, summary)),
-    '',
-    'Every command except serve accepts --json. --version prints the version.',
-    'Settings are environment variables; docs/configuration.md lists them.',
-  ].join('\n')
-}
-
-const CALL_WIDTH = 40
-
-function helpLine(usage: string, summary: string): string {
-  const call = `cloud-repo ${usage}`.padEnd(CALL_WIDTH)
-  return call.length === CALL_WIDTH && call.endsWith(' ')
-    ? `${call}${summary}`
-    : `${call}\n${' '.repeat(CALL_WIDTH)}${summary}`
 }
 
 /** No command has more than two words. Names the commands of the group, or of groups with a similar name. */

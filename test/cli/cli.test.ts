@@ -443,47 +443,6 @@ describe('the output', () => {
     expect(await run('users list')).toEqual({ ...DONE, out: '(none)' })
     expect(await json('users list')).toEqual({ users: [], next_cursor: null })
   })
-
-  it.each(['', 'help', '--help', '-h', 'serve --help', 'users --help'])(
-    'the output of %j is the help',
-    async (args) => {
-      const { code, out, err } = await run(args === '' ? [] : args)
-      expect({ code, err }).toEqual({ code: 0, err: '' })
-      for (const word of [
-        'serve',
-        'users create [user_id]',
-        'grants add',
-        'sweep',
-        'migrate',
-        '--json',
-      ]) {
-        expect(out).toContain(word)
-      }
-      expect(opened).toBe(0)
-    },
-  )
-})
-
-describe('the help', () => {
-  it('has every summary in one column', async () => {
-    const { out } = await run('--help')
-    const lines = out.split('\n').slice(0, -3)
-    const summaries = lines.filter((line) => /^.{39} [a-z]/.test(line))
-    const calls = lines.filter((line) => line.startsWith('cloud-repo '))
-    expect(summaries).toHaveLength(calls.length)
-    expect(lines.filter((line) => line.startsWith(' ') && !summaries.includes(line))).toEqual([])
-  })
-})
-
-describe('the help on a command', () => {
-  it.each(['verify --help', 'verify -h', 'help verify', 'verify alice --deep --help'])(
-    'is what %j answers',
-    async (args) => {
-      const { code, out, err } = await run(args)
-      expect({ code, err, opened }).toEqual({ code: 0, err: '', opened: 0 })
-      expect(out).toMatch(/^usage: cloud-repo verify \[user_id\] .*\n\ncompare quotas.*$/)
-    },
-  )
 })
 
 describe('exit code 2, without opening anything, for', () => {

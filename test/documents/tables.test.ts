@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { failingCopies } from '../support/failing-copies.ts'
-import { runCli } from '../../src/cli/cli.ts'
+import { FORMS } from '../../src/cli/help.ts'
+import { formOf } from '../../src/cli/usage.ts'
 import { type Config, readConfig, settingNames } from '../../src/config/config.ts'
 import { FULL } from '../config/full-settings.ts'
-import { allOf } from './pages.ts'
 import { codesIn, rowsUnder } from './rows.ts'
 
 const configuration = await readFile('docs/configuration.md', 'utf8')
@@ -66,13 +65,14 @@ describe('.env.example', () => {
 })
 
 describe('the table of commands', () => {
-  it('has every command, and no other', async () => {
+  it('has every command, and no other', () => {
     const named = rowsUnder('## Users, tokens, devices', administration).flatMap(([cell = '']) => {
       const [first = '', ...others] = codesIn(cell).map((code) => code.replace(/ [[<].*$/, ''))
       const [group = ''] = first.split(' ')
       return [first].concat(others.map((verb) => `${group} ${verb}`))
     })
-    expect(named.toSorted()).toEqual((await commandsInHelp()).toSorted())
+    const commands = FORMS.map((form) => formOf(form).words.join(' '))
+    expect(named.toSorted()).toEqual(commands.toSorted())
   })
 })
 
@@ -86,17 +86,4 @@ function configOf(settings: Readonly<Record<string, string>>): [Omit<Config, 'se
     return config
   })
   return [configs]
-}
-
-async function commandsInHelp(): Promise<string[]> {
-  let help = ''
-  await runCli({
-    args: ['--help'],
-    open: () => Promise.reject(new Error('Nothing is to be opened.')),
-    print: (line) => (help += line),
-    printError: () => undefined,
-    interruption: () => new AbortController().signal,
-    copies: failingCopies(new Error('Nothing is to be opened.')),
-  })
-  return allOf(/^cloud-repo ((?:[a-z]+ )+)/gm, help).map((words) => words.trim())
 }

@@ -16,8 +16,7 @@ const ADOPT = 'adopt-store'
 export const VERIFY: ServiceCommand = {
   usage: `verify [user_id] [--repair] [--deep] [--metrics] [--${ADOPT}] [--sample ...]`,
   acceptsAnyStoreWith: ADOPT,
-  summary:
-    'compare quotas, files, uploads and objects (--deep reads every file, --sample N about one in N)',
+  summary: 'compare quotas, files, uploads and objects',
   run: async (services, call) => {
     const { operands, switches, json, print, printError, fail, interruption } = call
     const { user_id: userId } = operands
