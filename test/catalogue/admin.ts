@@ -34,8 +34,8 @@ const notAllowed = (path: string, shown?: object): Operation => ({
 export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
   getDocs: { role: 'viewer', ...notAllowed('/docs') },
   getOpenApi: { role: 'viewer', ...notAllowed('/openapi.json', { openapi: '3.1.1' }) },
-  isLive: notAllowed('/livez', { status: 'live' }),
-  isReady: notAllowed('/readyz', { status: 'ready', database: 'ok', object_store: 'ok' }),
+  getLiveness: notAllowed('/livez', { status: 'live' }),
+  getReadiness: notAllowed('/readyz', { status: 'ready', database: 'ok', object_store: 'ok' }),
   getSession: {
     role: 'viewer',
     sent: () => get('/session'),
@@ -110,7 +110,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: () => [remove('/admin/users/none'), 404, 'not_found'],
   },
 
-  issueAccessToken: {
+  createAccessToken: {
     role: 'support',
     sent: (scene) => post(own(scene, '/access-tokens')),
     status: 201,
@@ -210,7 +210,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, Operation>> = {
   listUserLinks: list('/links', ({ linkId: link_id }) => ({
     links: [{ link_id, kind: 'download' }, { kind: 'drop' }],
   })),
-  changeUserLink: {
+  updateUserLink: {
     role: 'support',
     sent: (scene) => json('PATCH', own(scene, `/links/${scene.linkId}`), { label: 'new' }),
     status: 200,

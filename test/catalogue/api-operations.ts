@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { DOCUMENT_FILES } from '../openapi/documents.ts'
 import { ADMIN_OPERATIONS } from './admin.ts'
+import { BY_HEAD } from '../openapi/generator/operation-object.ts'
 import type { Operation } from './operation.ts'
 import { PUBLIC_OPERATIONS } from './public.ts'
 
@@ -9,7 +10,7 @@ export type Listener = keyof typeof DOCUMENT_FILES
 /** What the OpenAPI document of a listener has of an operation. */
 export interface DescribedOperation {
   readonly listener: Listener
-  /** The `operationId`, for HEAD alone without its `head`. */
+  /** The `operationId`. */
   readonly id: string
   readonly method: string
   /** Such as `/users/me/repo/{file_name}`. */
@@ -17,7 +18,7 @@ export interface DescribedOperation {
   /** The methods that its paths have, those of another template included, in the order of an `Allow` header. */
   readonly methods: readonly string[]
   readonly credentials: 'required' | 'optional' | 'none'
-  /** Whether the document has the operation for HEAD too. */
+  /** Whether HEAD gets the same response, without its content. */
   readonly hasHead: boolean
   /** Whether a request has a body of JSON. */
   readonly takesJson: boolean
@@ -34,7 +35,7 @@ const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options']
 
 export const CATALOGUE = { public: PUBLIC_OPERATIONS, admin: ADMIN_OPERATIONS } as const
 
-/** All operations of both documents; one for GET and its HEAD. */
+/** All operations of both documents. */
 export const DESCRIBED: readonly DescribedOperation[] = [
   ...(await readOperations('public')),
   ...(await readOperations('admin')),
@@ -55,6 +56,7 @@ export function namesOf(
 
 interface OperationObject {
   readonly operationId: string
+  readonly description?: string
   readonly security?: readonly object[]
   readonly parameters?: readonly { readonly in?: string; readonly name?: string }[]
   readonly requestBody?: { readonly content: object }
@@ -70,19 +72,17 @@ async function readOperations(listener: Listener): Promise<readonly DescribedOpe
   return Object.entries(paths).flatMap(([template, item]) => {
     const items = Object.entries(paths).filter(([other]) => isWithin(template, other))
     const methods = METHODS.filter((method) =>
-      items.some(([, each]) => Object.hasOwn(each, method)),
+      items.some(([, each]) => Object.hasOwn(each, method) || (method === 'head' && hasHead(each))),
     )
     return Object.entries(item).flatMap(([method, operation]) => {
-      const id = idOf(operation)
-      if (method === 'head' && item['get']?.operationId === id) return []
       return {
         listener,
-        id,
+        id: operation.operationId,
         method: method.toUpperCase(),
         template,
         methods: methods.map((each) => each.toUpperCase()),
         credentials: credentialsOf(operation),
-        hasHead: method === 'get' && idOf(item['head']) === id,
+        hasHead: method === 'get' && hasHead(item),
         queries: (operation.parameters ?? []).flatMap((parameter) =>
           parameter.in === 'query' ? [parameter.name ?? ''] : [],
         ),
@@ -101,9 +101,8 @@ function isWithin(template: string, other: string): boolean {
   return rest === '' && new RegExp(`^${pattern}.`).test(template)
 }
 
-function idOf(operation: OperationObject | undefined): string {
-  const { operationId = '' } = operation ?? {}
-  return operationId.replace(/^head([A-Z])/, (_, letter: string) => letter.toLowerCase())
+function hasHead({ get }: Readonly<Record<string, OperationObject>>): boolean {
+  return get?.description?.endsWith(BY_HEAD) === true
 }
 
 function credentialsOf({ security = [] }: OperationObject): DescribedOperation['credentials'] {

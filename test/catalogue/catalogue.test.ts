@@ -36,7 +36,9 @@ describe('the catalogue of operations', () => {
 
   it.each(namesOf(OPERATIONS))('says what a token needs for %s', (_name, operation) => {
     const takesToken = operation.listener === 'public' && operation.credentials !== 'none'
-    expect(operation.anyOf !== undefined).toBe(takesToken && operation.id !== 'describeUploads')
+    expect(operation.anyOf !== undefined).toBe(
+      takesToken && operation.id !== 'getUploadCapabilities',
+    )
   })
 
   it.each(namesOf(OPERATIONS))('says which operators may do %s', (_name, operation) => {

@@ -59,13 +59,13 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     shows: () => ({ openapi: '3.1.1' }),
     refused: () => [put('/openapi.json'), 405, 'method_not_allowed'],
   },
-  isLive: {
+  getLiveness: {
     sent: () => get('/livez'),
     status: 200,
     shows: () => ({ status: 'live' }),
     refused: () => [put('/livez'), 405, 'method_not_allowed'],
   },
-  isReady: {
+  getReadiness: {
     sent: () => get('/readyz'),
     status: 200,
     shows: () => ({ status: 'ready', database: 'ok', object_store: 'ok' }),
@@ -90,7 +90,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: () => [put('/session'), 405, 'method_not_allowed'],
   },
 
-  listOwnAccessTokens: {
+  listAccessTokens: {
     anyOf: ['share'],
     sent: () => get(TOKENS),
     status: 200,
@@ -104,7 +104,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     changes: ['tokens'],
     refused: () => [json('POST', TOKENS, { expires_in: 0 }), 400, 'invalid_parameter'],
   },
-  revokeOwnAccessToken: {
+  revokeAccessToken: {
     anyOf: ['share'],
     sent: ({ tokenId }) => remove(`${TOKENS}/${tokenId}`),
     status: 204,
@@ -127,7 +127,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     changes: ['links'],
     refused: () => [json('POST', LINKS, { kind: 'other' }), 400, 'invalid_parameter'],
   },
-  changeLink: {
+  updateLink: {
     anyOf: ['share'],
     sent: ({ linkId }) => json('PATCH', `${LINKS}/${linkId}`, { label: 'new' }),
     status: 200,
@@ -164,7 +164,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     shows: () => ({ changes: [], has_more: false }),
     refused: () => [get('/users/me/changes?wait=x'), 400, 'invalid_parameter'],
   },
-  listOwnFiles: {
+  listFiles: {
     anyOf: ['read'],
     isNamed: true,
     sent: ({ file }) => get(`/users/me/repo?prefix=${file}`),
@@ -172,7 +172,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     shows: ({ file: name }) => ({ files: [{ name, size: 3 }] }),
     refused: () => [get('/users/me/repo?order=age'), 400, 'invalid_parameter'],
   },
-  listFiles: {
+  listUserFiles: {
     anyOf: ['read'],
     sent: ({ userId }) => get(`/users/${userId}/repo`),
     status: 200,
@@ -244,21 +244,21 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     changes: ['files', 'history'],
     refused: (scene) => [put(`${pathOf(scene)}?visibility=all`), 400, 'invalid_parameter'],
   },
-  downloadOwnFile: {
+  downloadFile: {
     anyOf: ['read'],
     isNamed: true,
     sent: (scene) => get(pathOf(scene)),
     status: 200,
     refused: () => [get('/users/me/repo/none'), 404, 'not_found'],
   },
-  downloadFile: {
+  downloadUserFile: {
     anyOf: ['read'],
     isNamed: true,
     sent: ({ userId, file }) => get(`/users/${userId}/repo/${file}`),
     status: 200,
     refused: ({ userId }) => [get(`/users/${userId}/repo/none`), 404, 'not_found'],
   },
-  changeFile: {
+  updateFile: {
     anyOf: ['replace'],
     isNamed: true,
     sent: (scene) => json('PATCH', pathOf(scene), { keep: true }),
@@ -278,7 +278,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
       'precondition_failed',
     ],
   },
-  changeFiles: {
+  runBatch: {
     anyOf: ['delete'],
     isNamed: true,
     sent: ({ file: name }) =>
@@ -288,7 +288,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: () => [json('POST', '/users/me/batch', { operations: [] }), 400, 'invalid_parameter'],
   },
 
-  describeUploads: {
+  getUploadCapabilities: {
     sent: () => ({ method: 'OPTIONS', path: UPLOADS }),
     status: 204,
     refused: () => [put(UPLOADS), 405, 'method_not_allowed'],
@@ -339,7 +339,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
       'tus_version_unsupported',
     ],
   },
-  postToUpload: {
+  overrideUpload: {
     anyOf: ['create', 'replace'],
     sent: (scene) => override(upload(scene)),
     status: 204,
@@ -347,7 +347,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     refused: (scene) => [override(upload(scene), 'PUT'), 405, 'method_not_allowed'],
   },
 
-  viewLink: {
+  getLink: {
     sent: ({ download }) => get(`/links/${download}`),
     status: 200,
     shows: () => ({ kind: 'download', files: [{ name: 'file', size: 3 }] }),
@@ -362,12 +362,12 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
       'link_password_invalid',
     ],
   },
-  downloadByLink: {
+  downloadLinkedFile: {
     sent: ({ download, file }) => get(`/links/${download}/${file.slice(PREFIX.length)}`),
     status: 200,
     refused: ({ locked }) => [get(`/links/${locked}/file`), 401, 'link_password_required'],
   },
-  dropForm: {
+  dropFileForm: {
     sent: ({ drop }) => form(`/links/${drop}/new`),
     status: 200,
     changes: ['files', 'links'],
@@ -379,24 +379,24 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
     changes: ['files', 'links'],
     refused: ({ download }) => [put(`/links/${download}/new`), 404, 'not_found'],
   },
-  createDrop: {
+  createDropUpload: {
     sent: ({ drop }) => creation(`/links/${drop}/uploads/`, 'new'),
     status: 201,
     changes: ['uploads'],
     refused: ({ download }) => [creation(`/links/${download}/uploads/`, 'new'), 404, 'not_found'],
   },
-  getDropOffset: {
+  getDropUploadOffset: {
     sent: (scene) => head(dropUpload(scene)),
     status: 200,
     refused: ({ drop }) => [head(`/links/${drop}/uploads/${ABSENT}`), 404, 'not_found'],
   },
-  appendToDrop: {
+  appendToDropUpload: {
     sent: (scene) => append(dropUpload(scene)),
     status: 204,
     changes: ['uploads'],
     refused: (scene) => [append(dropUpload(scene), '5'), 409, 'offset_mismatch'],
   },
-  cancelDrop: {
+  cancelDropUpload: {
     sent: (scene) => remove(dropUpload(scene), TUS),
     status: 204,
     changes: ['uploads'],
@@ -406,7 +406,7 @@ export const PUBLIC_OPERATIONS: Readonly<Record<string, Operation>> = {
       'not_found',
     ],
   },
-  postToDrop: {
+  overrideDropUpload: {
     sent: (scene) => override(dropUpload(scene)),
     status: 204,
     changes: ['uploads'],

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { ErrorCode } from '../../src/core/error-codes.ts'
-import type { Json } from '../../src/http/openapi/operation.ts'
+import { BINARY, type Json } from '../../src/http/openapi/operation.ts'
 import { closed, closedInside } from './closed-schema.ts'
+import { BY_HEAD } from './generator/operation-object.ts'
 
 /** An answer of the service, and what it answers. */
 export interface Exchange {
@@ -57,6 +59,7 @@ export interface OpenApi {
 }
 
 interface OperationObject {
+  readonly description?: string
   readonly responses: Readonly<Record<string, ResponseObject | Reference>>
 }
 
@@ -91,8 +94,9 @@ export function createAnswerCheck(document: OpenApi, basePath: string): AnswerCh
       own === undefined ? [] : templates.filter((known) => matches(known, own))
     if (first === undefined) return refusalFault(exchange, NO_PATH)
     const of = method.toLowerCase()
-    const template = [first, ...more].find((known) => document.paths[known]?.[of]) ?? first
-    const operation = document.paths[template]?.[of]
+    const operationOf = (known: string) => operationFor(of, document.paths[known])
+    const template = [first, ...more].find(operationOf) ?? first
+    const operation = operationOf(template)
     // CORS preflights are between browsers and the service.
     if (method === 'OPTIONS' && headers['access-control-allow-methods'] !== undefined) {
       return undefined
@@ -134,7 +138,10 @@ export function createAnswerCheck(document: OpenApi, basePath: string): AnswerCh
     const media = content[type]
     if (media === undefined) return `has ${type}`
     if (type === 'text/event-stream') return eventsFault(body)
-    return media.schema === undefined ? undefined : jsonFault(body, media.schema)
+    const { schema } = media
+    return schema === undefined || isDeepStrictEqual(schema, BINARY.schema)
+      ? undefined
+      : jsonFault(body, schema)
   }
 
   /** OpenAPI has no schema for events. They are changes. */
@@ -161,6 +168,15 @@ export function createAnswerCheck(document: OpenApi, basePath: string): AnswerCh
       ? undefined
       : `${method} ${target} answered ${status}, which ${fault}`
   }
+}
+
+/** `HEAD` is described with its `GET`, unless it has an operation of its own. */
+function operationFor(
+  method: string,
+  item: Readonly<Record<string, OperationObject>> = {},
+): OperationObject | undefined {
+  const { [method]: own, get } = item
+  return own ?? (method === 'head' && get?.description?.endsWith(BY_HEAD) ? get : undefined)
 }
 
 /** The schemas of a document, made to say no to what they don't name. Each is compiled once, when it is first needed. */

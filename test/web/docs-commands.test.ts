@@ -75,12 +75,12 @@ describe.skipIf(spawnSync('curl', ['--version']).status !== 0)('the commands of 
     // Its example is a prefix, which README.md has not.
     await upload(service, { user, name: 'photos/beach.jpg', content: 'x' })
     const listed = { status: 200, files: [{ name: 'photos/beach.jpg' }] }
-    expect(await json('listOwnFiles')).toMatchObject(listed)
+    expect(await json('listFiles')).toMatchObject(listed)
     await writeFile(join(folder.path, 'README.md'), '')
-    expect(await run('downloadOwnFile')).toEqual({ status: 200, output: '' })
+    expect(await run('downloadFile')).toEqual({ status: 200, output: '' })
     expect(await readFile(join(folder.path, 'README.md'), 'utf8')).toBe('other content')
     // Not into a file, although the link can also answer with an archive.
-    expect(await json('viewLink')).toMatchObject({ status: 404, code: 'not_found' })
+    expect(await json('getLink')).toMatchObject({ status: 404, code: 'not_found' })
     expect(await json('putDevice')).toMatchObject({ status: 201, device_id: 'camera-17' })
     expect(await json('createAccessToken')).toMatchObject({ status: 201, label: 'phone' })
     const { status, output } = await run('createUpload')

@@ -45,7 +45,6 @@ describeInBrowser('the API reference', (browser) => {
   it('keeps the anchors of what has no section of its own', async () => {
     const page = await open()
     for (const [anchor, section] of [
-      ['#headGetCapacity', 'getCapacity'],
       ['#schema-Problem', 'schema-Problem'],
       ['#tag-access-tokens', 'tag-access-tokens'],
       ['#credentials', 'introduction'],

@@ -41,9 +41,9 @@ export function shellWord(text: string): string {
 /** What the document cannot state: a header that another one may replace, and a body that later requests may send. */
 const COMPLETED: Readonly<Record<string, Completion>> = {
   createUpload: { headers: ['Upload-Length'], isWithoutBody: true },
-  createDrop: { headers: ['Upload-Length'], isWithoutBody: true },
-  postToUpload: { headers: ['Upload-Offset'] },
-  postToDrop: { headers: ['Upload-Offset'] },
+  createDropUpload: { headers: ['Upload-Length'], isWithoutBody: true },
+  overrideUpload: { headers: ['Upload-Offset'] },
+  overrideDropUpload: { headers: ['Upload-Offset'] },
 }
 
 interface Completion {

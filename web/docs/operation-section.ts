@@ -20,7 +20,7 @@ export function operationSection(
   placed: PlacedOperation,
   address: string,
 ): Html {
-  const { method, path, operation, head } = placed
+  const { method, path, operation } = placed
   const { operationId, summary, description, tags, parameters = [], requestBody } = operation
   const body =
     requestBody &&
@@ -38,7 +38,6 @@ export function operationSection(
     ${parameters.length > 0 ? parameterTable(parameters) : NOTHING}${body ?? NOTHING}
     <h3>Answers</h3>
     ${Object.entries(operation.responses).map(([status, response]) => answerOf(status, responseOf(document, response)))}
-    ${head === undefined ? NOTHING : headLine(head)}
   </section> `
 }
 
@@ -84,10 +83,10 @@ function answerOf(status: string, { description, headers = {}, content }: Respon
 
 function contentOf(content: Content): Html {
   const types = Object.entries(content)
-  // Many types without a schema, such as those of downloads, fit on a line.
+  // Many types of bytes, such as those of downloads, fit on a line.
   if (
     types.length > 1 &&
-    types.every(([, { schema, example }]) => schema === undefined && example === undefined)
+    types.every(([, { schema = {} }]) => 'format' in schema && schema.format === 'binary')
   )
     return html`<p>
       ${types.map(([type], at) => html`${at > 0 ? ', ' : ''}<code>${type}</code>`)}
@@ -101,12 +100,4 @@ function contentOf(content: Content): Html {
     return html`<p><code>${type}</code></p>
       ${schema === undefined ? NOTHING : schemaMembers(schema)}${example === undefined ? NOTHING : shown}`
   })}`
-}
-
-function headLine({ operationId, responses }: OperationObject): Html {
-  const statuses = Object.keys(responses).join(', ')
-  return html`<p id="${operationId}">
-    <span class="method head">HEAD</span> answers with the headers only: ${statuses}.
-    <small><code>${operationId}</code></small>
-  </p>`
 }

@@ -5,29 +5,15 @@ export interface PlacedOperation {
   readonly method: string
   readonly path: string
   readonly operation: OperationObject
-  /** Its `HEAD`, which needs no section of its own. */
-  readonly head: OperationObject | undefined
 }
 
 /** The operations with a tag, in the order of the document. */
 export function operationsUnder({ paths }: ApiDocument, tag: string): readonly PlacedOperation[] {
-  return Object.entries(paths).flatMap(([path, { head, ...others }]) => {
-    const isLikeGet = isHeadOf(others['get'], head)
-    const methods = head === undefined || isLikeGet ? others : { head, ...others }
-    return Object.entries(methods)
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
       .filter(([, operation]) => operation.tags.includes(tag))
-      .map(([method, operation]) => ({
-        method,
-        path,
-        operation,
-        head: method === 'get' && isLikeGet ? head : undefined,
-      }))
-  })
-}
-
-/** A `HEAD` that does more than the `GET` of its path has a section of its own. */
-function isHeadOf(get: OperationObject | undefined, head: OperationObject | undefined): boolean {
-  return head?.operationId.toLowerCase() === `head${get?.operationId}`.toLowerCase()
+      .map(([method, operation]) => ({ method, path, operation })),
+  )
 }
 
 /** The id of the section of a tag. */

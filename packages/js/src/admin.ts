@@ -32,7 +32,7 @@ export type RestoredFile = Schemas['RestoredFile']
 export type UnfinishedUpload = Schemas['UnfinishedUpload']
 export type { Link, LinkChanges, LinkPage } from './links.ts'
 export type ParkedWebhook = Schemas['ParkedWebhook']
-export type StoredFile = Schemas['File']
+export type StoredFile = Schemas['StoredFile']
 export type Overview = Schemas['Overview']
 export type OperatorAction = Schemas['OperatorAction']
 

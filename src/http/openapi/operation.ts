@@ -54,6 +54,9 @@ export interface Answer {
   readonly content?: Json
 }
 
+/** Bytes of any kind. Without a schema, generated clients could neither send nor receive them. */
+export const BINARY = { schema: { type: 'string', format: 'binary' } } as const
+
 interface Described<S> {
   readonly schema: Pick<S, keyof FastifySchema & keyof S>
   readonly config: {

@@ -81,7 +81,7 @@ const ISSUE = ofTokens({
 })
 
 const LIST = ofTokens({
-  operationId: 'listOwnAccessTokens',
+  operationId: 'listAccessTokens',
   summary: "List the caller's access tokens, oldest first, without their secrets",
   description: 'With a token that has a scope: those that it has made.',
   querystring: PAGE_QUERY,
@@ -90,7 +90,7 @@ const LIST = ofTokens({
 })
 
 const REVOKE = ofTokens({
-  operationId: 'revokeOwnAccessToken',
+  operationId: 'revokeAccessToken',
   summary: "Revoke one of the caller's access tokens, and those that were made with it",
   params: Type.Object({ token_id: TokenId }),
   responses: { 204: 'The token is revoked. Every instance refuses it within 5 s.' },

@@ -4,7 +4,7 @@ import { invalidParameter } from '../../core/errors.ts'
 import { MAX_ARCHIVED_FILES, MAX_ARCHIVED_NAMES } from '../../core/files/archive.ts'
 import type { SelectedFiles } from '../../core/files/file-ledger.ts'
 import { parseFileName, parseFileNamePrefix } from '../../core/files/file-name.ts'
-import type { Operation } from '../openapi/operation.ts'
+import { BINARY, type Operation } from '../openapi/operation.ts'
 import { Prefix, Query } from '../openapi/parameters.ts'
 import { Type } from '../openapi/type.ts'
 import { assertQueryDecodable, parseQuery, queryText } from '../server/query.ts'
@@ -49,6 +49,6 @@ export const ARCHIVE_RESPONSES = {
       'A ZIP archive without compression, of the versions that are current when the request begins. It can be unpacked ' +
       'while it arrives. `Content-Length` is its size. If a file can no longer be read, the connection is closed before that.',
     headers: ['Cache-Control', 'Content-Disposition'],
-    content: { 'application/zip': {} },
+    content: { 'application/zip': BINARY },
   },
 } as const satisfies Operation['responses']

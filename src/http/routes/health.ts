@@ -44,14 +44,14 @@ export const healthRoutes: FastifyPluginAsync<HealthOptions> = async (app, optio
 const probe = describing({ tag: 'health', credentials: 'none' })
 
 const LIVE = probe({
-  operationId: 'isLive',
+  operationId: 'getLiveness',
   summary: 'Check that the process is alive',
   response: { 200: Type.Object({ status: Type.Literal('live') }) },
   responses: { 200: { description: 'The process is alive.', headers: ['Cache-Control'] } },
 })
 
 const READY = probe({
-  operationId: 'isReady',
+  operationId: 'getReadiness',
   summary: 'Check that the service can handle requests',
   description:
     'The response is 503 in these cases:\n\n' +

@@ -14,7 +14,7 @@ const FORMAT_ERROR = { status: 400, code: 'format_error' } as const
 /** The lists of accounts; a link's takes what mail programs add to its address. */
 const withQuery = (name: string) =>
   OPERATIONS.filter(({ queries, credentials }) => queries.includes(name) && credentials !== 'none')
-const NO_LISTS = new Set(['getDocs', 'getOpenApi', 'isLive', 'isReady'])
+const NO_LISTS = new Set(['getDocs', 'getOpenApi', 'getLiveness', 'getReadiness'])
 
 /** Reads and writes of a file ignore what they do not know; lists, and what deletes them, do not. */
 const withStrictQuery = OPERATIONS.filter(

@@ -27,11 +27,11 @@ export class Components {
     const strings = isStrings === true ? OBJECT_OF_STRINGS : {}
     const typed = { ...strings, ...(anyOf === undefined ? {} : { anyOf }), ...members }
     const plain = mapMembers(typed, (member) => this.schema(member))
-    if (typeof title !== 'string') return plain
     const { type } = plain
+    if (typeof title !== 'string') return isOfTypes(type) ? { anyOf: type.map(ofType) } : plain
     if (!Array.isArray(type)) return this.#ref(title, plain)
     // Not one schema with two types: generators then name its members twice, and leave it out.
-    const [object, ...others] = type.map((each) => ({ type: each as unknown }))
+    const [object, ...others] = type.map(ofType)
     return { anyOf: [this.#ref(title, { ...plain, ...object }), ...others] }
   }
 
@@ -63,4 +63,13 @@ export class Components {
     const others = [...this.#responses.keys()].filter((name) => name.startsWith(base)).length
     return others === 0 ? base : `${base}_${others + 1}`
   }
+}
+
+/** Whether it has more than one type beside `null`, which not all generators understand. */
+function isOfTypes(type: unknown): type is readonly unknown[] {
+  return Array.isArray(type) && type.filter((each) => each !== 'null').length > 1
+}
+
+function ofType(type: unknown) {
+  return { type }
 }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { described, type Json, type Operation } from '../../../src/http/openapi/operation.ts'
 import { documentOf } from './document.ts'
+import { BY_HEAD } from './operation-object.ts'
 
 const API = {
   title: 'An API',
@@ -72,3 +73,20 @@ it.each([
     expect(Object.keys(responses)).toEqual([...expected].sort())
   },
 )
+
+it.each([
+  ['one route', [['GET', 'HEAD']]],
+  ['two routes', [['HEAD'], ['GET']]],
+])('describes HEAD with its GET, also of %s', (_what, routes) => {
+  const handler = () => undefined
+  const ofRoutes = routes.map((method) => ({ url: '/x', method, ...described(OPERATION), handler }))
+  const other = described({ ...OPERATION, operationId: 'other' })
+  const document = documentOf(
+    [...ofRoutes, { url: '/y', method: 'HEAD', ...other, handler }],
+    API,
+  ) as { paths: Record<string, Record<string, { operationId: string; description?: string }>> }
+  expect(Object.keys(document.paths['/x'] ?? {})).toEqual(['get'])
+  expect(document.paths['/x']?.['get']?.description).toBe(BY_HEAD)
+  // It is all that its path has.
+  expect(document.paths['/y']?.['head']?.operationId).toBe('other')
+})

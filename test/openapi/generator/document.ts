@@ -30,16 +30,22 @@ export function documentOf(routes: readonly RouteOptions[], api: ApiDescription)
   const schemes = Object.keys(credentials)
   const components = new Components()
   const paths: Record<string, Record<string, unknown>> = {}
-  for (const { route, operation } of routes.flatMap(operationsOf)) {
-    const path = operation.path ?? pathOf(route)
+  const placed = routes.flatMap(operationsOf)
+  for (const { route, operation, path } of placed) {
     const methods = [route.method].flat()
     const isOpen = operation.credentials === 'none'
     const role = isOpen ? undefined : roleOf?.(methods[0] ?? '', route.config ?? {})
     const refusals = problemsOf({ methods, path, operation, role }, problems)
+    const [hasGet, hasHead] = ['GET', 'HEAD'].map((method) =>
+      placed.some((each) => isSame(each, { operation, path }) && takes(each.route, method)),
+    )
     const described = { route, operation, path, schemes, problems: refusals, role, components }
     const item = (paths[path] ??= {})
     for (const method of methods.map((method) => method.toLowerCase())) {
-      item[method] = operationObject(described, method)
+      // Described with its `GET`: generators would give a client two functions for one operation.
+      if (method === 'head' && hasGet === true) continue
+      const isReadByHead = method === 'get' && hasHead === true
+      item[method] = operationObject({ ...described, isReadByHead }, method)
     }
   }
   const { schemas, responses } = components.toJson()
@@ -64,8 +70,27 @@ export function documentOf(routes: readonly RouteOptions[], api: ApiDescription)
   }
 }
 
-function operationsOf(route: RouteOptions): { route: RouteOptions; operation: Operation }[] {
-  return [route.config?.operation ?? []].flat().map((operation) => ({ route, operation }))
+interface PlacedOperation {
+  readonly route: RouteOptions
+  readonly operation: Operation
+  readonly path: string
+}
+
+function operationsOf(route: RouteOptions): readonly PlacedOperation[] {
+  return [route.config?.operation ?? []]
+    .flat()
+    .map((operation) => ({ route, operation, path: operation.path ?? pathOf(route) }))
+}
+
+function isSame(
+  one: Pick<PlacedOperation, 'operation' | 'path'>,
+  other: Pick<PlacedOperation, 'operation' | 'path'>,
+): boolean {
+  return one.path === other.path && one.operation.operationId === other.operation.operationId
+}
+
+function takes({ method }: RouteOptions, wanted: string): boolean {
+  return [method].flat().includes(wanted)
 }
 
 function pathOf({ url }: RouteOptions): string {

@@ -11,6 +11,8 @@ export interface DescribedRoute {
   readonly route: RouteOptions
   readonly operation: Operation
   readonly path: string
+  /** Whether `HEAD` gets the same response, without its content. */
+  readonly isReadByHead: boolean
   readonly schemes: readonly string[]
   readonly problems: readonly ErrorCode[]
   readonly role: OperatorRole | undefined
@@ -47,44 +49,43 @@ function objectOf(described: DescribedRoute): Json {
   }
 }
 
-/** Like `GET`, without content, ranges and range errors. */
+/** A `HEAD` that is no `GET` without content. */
 function headOf(described: DescribedRoute): Json {
   const { operation, problems, components } = described
-  const { operationId, summary, responses } = operation
-  const { 206: _range, ...whole } = responses
-  const answers = mapMembers(whole, headOfAnswer)
-  const codes = problems.filter((code) => code !== 'range_not_satisfiable')
-  const refusals = mapMembers(problemResponses(codes), ({ content: _content, ...head }, status) =>
-    components.response(head, `${status}Head`),
+  const answers = mapMembers(operation.responses, headOfAnswer)
+  const refusals = mapMembers(
+    problemResponses(problems),
+    ({ content: _content, ...head }, status) => components.response(head, `${status}Head`),
   )
-  return {
-    ...headingOf(described),
-    operationId: `head${operationId[0]?.toUpperCase()}${operationId.slice(1)}`,
-    summary: `${summary} (headers only)`,
-    responses: { ...answers, ...refusals },
-  }
+  return { ...headingOf(described), responses: { ...answers, ...refusals } }
 }
 
 /** Members that are `undefined` are left out of the document. */
 function headingOf(described: DescribedRoute): Json {
-  const { operation, role, schemes } = described
+  const { operation, schemes } = described
   const { operationId, summary, tag, credentials = 'required' } = operation
+  const description = descriptionOf(described)
   const required = schemes.map((scheme) => ({ [scheme]: [] }))
   const security = { required, optional: [{}, ...required], none: [] }
   const parameters = parametersOf(described)
   return {
     operationId,
     summary,
-    description: isRestricted(role) ? withRole(operation, role) : operation.description,
+    description: description === '' ? undefined : description,
     tags: [tag],
     security: security[credentials],
     parameters: parameters.length === 0 ? undefined : parameters,
   }
 }
 
-function withRole({ description }: Operation, role: OperatorRole | undefined): string {
-  return [description, `Needs the role \`${role}\`.`].filter(Boolean).join(' ')
+function descriptionOf({ operation, role, isReadByHead }: DescribedRoute): string {
+  const needed = isRestricted(role) ? [`Needs the role \`${role}\`.`] : []
+  const own = [operation.description ?? [], needed].flat().join(' ')
+  return [own, isReadByHead ? BY_HEAD : ''].filter(Boolean).join('\n\n')
 }
+
+/** The last paragraph of the description of a `GET` that answers `HEAD` too. */
+export const BY_HEAD = '`HEAD` gets the same response without its content.'
 
 /** Throws for a parameter without a description, and for a description without a parameter. */
 function parametersOf({ route, operation, path }: DescribedRoute): readonly Json[] {

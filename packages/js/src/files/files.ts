@@ -23,9 +23,7 @@ export interface FileListingOptions extends ListingOptions {
   /** With `delimiter`: the pages have `folders`, with what is below each of `prefixes` as far as that is fast. */
   readonly folderTotals?: boolean | undefined
   /** The default is `name`, bytewise. A leading `-` sorts in descending order. */
-  readonly order?: NonNullable<
-    NonNullable<operations['listOwnFiles']['parameters']['query']>['order']
-  >
+  readonly order?: NonNullable<NonNullable<operations['listFiles']['parameters']['query']>['order']>
   /** Lists the files of another user that the caller may download. */
   readonly userId?: string | undefined
 }

@@ -3,7 +3,7 @@ import type { components } from '../generated/api.ts'
 import { type Http, segment } from '../http/http.ts'
 
 /** A file of a repository. */
-export type StoredFile = components['schemas']['File']
+export type StoredFile = components['schemas']['StoredFile']
 export type FilePage = components['schemas']['FilePage']
 
 /** The path of a user's files; of the caller's own if `undefined`. */

@@ -52,7 +52,7 @@ const ofUser = describingUser({ tag: 'access tokens', problems: ['not_found'] })
 
 const ACCESS_TOKENS = {
   issue: ofUser({
-    operationId: 'issueAccessToken',
+    operationId: 'createAccessToken',
     role: 'support',
     summary: 'Issue an access token',
     body: AccessTokenTerms,

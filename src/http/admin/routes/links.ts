@@ -54,7 +54,7 @@ const LIST = ofUser({
 const ONE = Type.Object({ user_id: USER_PARAM, link_id: LinkId })
 
 const CHANGE = ofUser({
-  operationId: 'changeUserLink',
+  operationId: 'updateUserLink',
   role: 'support',
   summary: 'Change a link of a user',
   description: 'Members that the body omits do not change.',

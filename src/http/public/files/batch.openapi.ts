@@ -233,7 +233,7 @@ const Reply = Type.Object(
 )
 
 export const BATCH = described({
-  operationId: 'changeFiles',
+  operationId: 'runBatch',
   summary: "Delete, rename, change and restore several of the caller's files at once",
   description:
     `1 to ${MAX_OPERATIONS} operations, in order, in one transaction: all or nothing. Each operation sees the result ` +

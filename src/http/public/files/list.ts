@@ -74,13 +74,13 @@ const LISTING = {
 const LISTINGS = [
   {
     ...LISTING,
-    operationId: 'listOwnFiles',
+    operationId: 'listFiles',
     summary: "List the caller's files",
     path: '/users/me/repo',
   },
   {
     ...LISTING,
-    operationId: 'listFiles',
+    operationId: 'listUserFiles',
     summary: "List a user's files that the caller may see",
     credentials: 'optional',
     parameters: { path: { user_id: USER_ID } },

@@ -172,7 +172,7 @@ function nothingToChange(): AppError {
 const MEMBERS = ['name', ...Object.keys(TERMS)]
 
 const CHANGE = described({
-  operationId: 'changeFile',
+  operationId: 'updateFile',
   summary: "Rename one of the caller's files, or change what is said of it",
   description:
     'The content, its version and its ETag stay the same. The body is JSON in UTF-8 of at most 16 KiB.',

@@ -47,7 +47,7 @@ export async function linkDownloadRoutes(
 const DOWNLOAD = {
   tag: 'links',
   credentials: 'none',
-  operationId: 'downloadByLink',
+  operationId: 'downloadLinkedFile',
   summary: 'Download a file by a link, or a range of it',
   description:
     'Each time as many bytes are sent as the file has counts as a use of the link. The password of the link, if it has one, is sent ' +

@@ -38,7 +38,7 @@ const DROP = {
 
 export const DROP_FORM = ofLinks({
   ...DROP,
-  operationId: 'dropForm',
+  operationId: 'dropFileForm',
   summary: 'Send a file by a drop link, as a form',
   requestBody: formBody(
     {},
@@ -83,7 +83,7 @@ function ofDrop(
 
 const CREATE: Operation = {
   ...ofDrop(operations.CREATE, {
-    operationId: 'createDrop',
+    operationId: 'createDropUpload',
     summary: 'Create a resumable upload by a drop link',
     description:
       'As `POST /users/me/uploads`. The key `filename` of `Upload-Metadata` is the name without the prefix of the link. ' +
@@ -93,25 +93,25 @@ const CREATE: Operation = {
 }
 
 const OFFSET = ofDrop(operations.OFFSET, {
-  operationId: 'getDropOffset',
+  operationId: 'getDropUploadOffset',
   summary: 'Get the offset at which to continue a drop',
   description: operations.OFFSET.description,
   header: { 'Tus-Resumable': operations.TUS_RESUMABLE_OR_NONE },
 })
 
 const APPEND = ofDrop(operations.APPEND, {
-  operationId: 'appendToDrop',
+  operationId: 'appendToDropUpload',
   summary: 'Append bytes to a drop',
   header: operations.PATCH_HEADERS,
 })
 
 const CANCEL = ofDrop(operations.CANCEL, {
-  operationId: 'cancelDrop',
+  operationId: 'cancelDropUpload',
   summary: 'Cancel a drop',
 })
 
 const OVERRIDE = ofDrop(operations.OVERRIDE, {
-  operationId: 'postToDrop',
+  operationId: 'overrideDropUpload',
   summary: 'Append to a drop, or cancel it, without PATCH and DELETE',
   header: operations.OVERRIDE_HEADERS,
 })

@@ -112,7 +112,7 @@ const LIST = ofOwnLinks({
 const ONE = Type.Object({ link_id: LinkId })
 
 const CHANGE = ofOwnLinks({
-  operationId: 'changeLink',
+  operationId: 'updateLink',
   summary: "Change one of the caller's links",
   description:
     'Members that the body omits do not change. The tokens that may revoke the link may change it. The body is JSON in UTF-8 of at most 16 KiB.',

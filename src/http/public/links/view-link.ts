@@ -12,6 +12,7 @@ import { formatTimestamp } from '../../../core/timestamp.ts'
 import { addVary } from '../../headers/content-headers.ts'
 import { servedMediaType } from '../../../core/files/served-media-type.ts'
 import { Bytes, OneOf, Text } from '../../openapi/reply-schemas.ts'
+import { BINARY } from '../../openapi/operation.ts'
 import { type FastifyPluginAsyncTypebox, Type } from '../../openapi/type.ts'
 import type { PageFile } from '../../pages/static-assets.ts'
 import { DROPS_LEFT, dropsLeftReply, ExpiresAt, UsesLeft } from '../../routes/link-resource.ts'
@@ -168,7 +169,7 @@ const Reply = Type.Object(
 )
 
 const PAGE = { 'text/html': {} }
-const ARCHIVE = { 'application/zip': {} }
+const ARCHIVE = { 'application/zip': BINARY }
 
 const Format = Type.Optional(
   Type.Unsafe<'zip'>({
@@ -181,7 +182,7 @@ const Format = Type.Optional(
 )
 
 const VIEW = ofLinks({
-  operationId: 'viewLink',
+  operationId: 'getLink',
   summary: 'Get what a link gives or takes',
   description:
     'A browser, whose `Accept` contains `text/html`, gets a page. A link that has expired, was revoked or is used up gets ' +

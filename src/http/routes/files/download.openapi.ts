@@ -1,5 +1,5 @@
 import { DEFAULT_MEDIA_TYPE, INLINE_TYPES } from '../../../core/files/media-type.ts'
-import type { Answer, Operation, Schemas } from '../../openapi/operation.ts'
+import { BINARY, type Answer, type Operation, type Schemas } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS, USER_ID } from '../../openapi/parameters.ts'
 
 export const CONDITIONS = {
@@ -31,7 +31,7 @@ const VALIDATORS = ['ETag', 'Last-Modified', 'Cache-Control'] as const
 
 const CONTENT = {
   headers: [...VALIDATORS, 'Accept-Ranges', 'Content-Disposition', 'Repr-Digest'],
-  content: Object.fromEntries([DEFAULT_MEDIA_TYPE, ...INLINE_TYPES].map((type) => [type, {}])),
+  content: Object.fromEntries([DEFAULT_MEDIA_TYPE, ...INLINE_TYPES].map((type) => [type, BINARY])),
 } as const satisfies Partial<Answer>
 
 export const CONTENT_RESPONSES = {
@@ -65,7 +65,7 @@ const DOWNLOAD = {
 export const DOWNLOADS = [
   {
     ...DOWNLOAD,
-    operationId: 'downloadOwnFile',
+    operationId: 'downloadFile',
     summary: "Download one of the caller's files, or a range of it",
     path: '/users/me/repo/{file_name}',
     description: 'A request without a token gets 403 `access_token_missing`.',
@@ -74,7 +74,7 @@ export const DOWNLOADS = [
   },
   {
     ...DOWNLOAD,
-    operationId: 'downloadFile',
+    operationId: 'downloadUserFile',
     summary: "Download a user's file, or a range of it",
     description:
       'A file that the caller may not see gets the same 404 as one that does not exist. A token is optional, ' +

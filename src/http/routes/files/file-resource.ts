@@ -107,7 +107,7 @@ const MEMBERS = {
 }
 
 export const FileReply = Type.Object(MEMBERS, {
-  title: 'File',
+  title: 'StoredFile',
   description: 'The metadata of a file.',
 })
 

@@ -2,7 +2,7 @@ import { VISIBILITIES } from '../../../core/files/file.ts'
 import { MAX_FIELDS } from '../../multipart/form-parser.ts'
 import { MAX_EXPIRES_IN_SECONDS } from '../../../core/auth/terms.ts'
 import { FILE_NAME_PREFIX_PATTERN, MAX_FILE_NAME_BYTES } from '../../../core/files/file-name.ts'
-import type { Operation, Schemas } from '../../openapi/operation.ts'
+import { BINARY, type Operation, type Schemas } from '../../openapi/operation.ts'
 import { FILE_NAME, PRECONDITIONS } from '../../openapi/parameters.ts'
 
 const VISIBILITY = {
@@ -108,7 +108,6 @@ export function formBody(fields: Schemas, file: string) {
     type: 'object',
     required: ['file'],
     maxProperties: MAX_FIELDS + 1,
-    additionalProperties: { type: 'string' },
     properties: {
       ...fields,
       file: {
@@ -135,7 +134,7 @@ export const RAW_UPLOAD = {
     description:
       'The content of the file. Without a body, an empty file is stored or, if the name ends in `/`, an empty folder.',
     required: false,
-    content: { '*/*': {} },
+    content: { 'application/octet-stream': BINARY },
   },
   responses: {
     200: { ...STORED, headers: ['ETag', 'Cache-Control', 'Content-Encoding'] },

@@ -1,5 +1,5 @@
 import { VISIBILITIES } from '../../../core/files/file.ts'
-import type { Operation, Schemas } from '../../openapi/operation.ts'
+import { BINARY, type Operation, type Schemas } from '../../openapi/operation.ts'
 import { PRECONDITIONS } from '../../openapi/parameters.ts'
 import { UPLOAD_ID } from './upload-resource.ts'
 import { RETENTION, REPR_DIGEST as WHOLE_DIGEST } from '../files/upload.openapi.ts'
@@ -16,7 +16,7 @@ export const UPLOAD_ID_PARAM = {
 
 export const TUS_RESUMABLE = {
   type: 'string',
-  const: TUS_VERSION,
+  enum: [TUS_VERSION],
   description: 'The version of the tus protocol.',
   required: true,
 } as const
@@ -82,7 +82,7 @@ function ofUpload(header: Schemas = {}) {
   }
 }
 
-const CONTENT = { [APPEND_MEDIA_TYPE]: { schema: { type: 'string', format: 'binary' } } } as const
+const CONTENT = { [APPEND_MEDIA_TYPE]: BINARY } as const
 
 /** The codes with which the body of a creation or an append can be refused. */
 const BODY_PROBLEMS = [
@@ -105,7 +105,7 @@ const ON_UPLOAD = ['not_found', 'upload_gone', 'upload_busy', 'tus_version_unsup
 
 export const DISCOVER = {
   tag: 'uploads',
-  operationId: 'describeUploads',
+  operationId: 'getUploadCapabilities',
   summary: 'Get the protocol version, the extensions and the maximum file size',
   credentials: 'optional',
   responses: {
@@ -127,7 +127,7 @@ export const CREATE_HEADERS = {
   'Upload-Length': UPLOAD_LENGTH,
   'Upload-Defer-Length': {
     type: 'string',
-    const: '1',
+    enum: ['1'],
     description: 'Sent instead of `Upload-Length` if a later append declares the length.',
   },
   'Upload-Metadata': {
@@ -241,7 +241,7 @@ export const CANCEL = {
 
 export const OVERRIDE = {
   tag: 'uploads',
-  operationId: 'postToUpload',
+  operationId: 'overrideUpload',
   summary: 'Append to an upload, or cancel it, without PATCH and DELETE',
   description:
     'For clients that cannot send these methods. Has the same effect as a request with the named method.',
