@@ -28,7 +28,7 @@ export const COMMANDS: readonly Command[] = [
     ],
   },
   {
-    usage: `users list [--prefix ...] [--order ...] ${PAGE}`,
+    usage: `users list [--prefix ...] [--contains ...] [--order ...] ${PAGE}`,
     summary: 'list users and their usage',
     calls: [['GET', '/admin/users']],
   },

@@ -34,6 +34,7 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'users list': {
     prefix: 'only ids that begin with this',
+    contains: 'only users with this in their id, or in the id or label of a device, in any case',
     order: `${ACCOUNT_ORDERS.join(', ')}; by default user_id`,
   },
   'tokens issue': {

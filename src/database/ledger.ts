@@ -13,6 +13,7 @@ import type { SweepLedger } from '../core/sweep/sweep-ledger.ts'
 import type { ResumableLedger } from '../core/resumable/resumable-ledger.ts'
 import type { UploadLedger } from '../core/uploads/upload-ledger.ts'
 import type { AccountLedger } from '../core/users/account-ledger.ts'
+import type { UserSearchLedger } from '../core/users/user-search.ts'
 import type { WebhookLedger } from '../core/webhooks/webhook-ledger.ts'
 import { AUDIT_OPERATIONS } from './audit/audit-ledger.ts'
 import { GRANT_PERIOD_OPERATIONS } from './quota/grant-periods.ts'
@@ -30,6 +31,7 @@ import { LEADER_LEASE_OPERATIONS } from './sweep/leader-leases.ts'
 import { SWEEP_OPERATIONS } from './sweep/sweep-ledger.ts'
 import { UPLOAD_OPERATIONS } from './uploads/upload-ledger.ts'
 import { ACCOUNT_OPERATIONS } from './users/accounts.ts'
+import { USER_SEARCH_OPERATIONS } from './users/search-users.ts'
 import { WEBHOOK_OPERATIONS } from './webhooks/webhook-ledger.ts'
 import { createMethods, type Operations } from './operations/operation.ts'
 import { createSession, type LedgerOptions } from './operations/session.ts'
@@ -43,6 +45,7 @@ export interface Ledger
     HistoryLedger,
     LinkLedger,
     AccountLedger,
+    UserSearchLedger,
     SweepLedger,
     BacklogLedger,
     ClockLedger,
@@ -62,6 +65,7 @@ export const LEDGER_OPERATIONS = {
   ...HISTORY_OPERATIONS,
   ...LINK_OPERATIONS,
   ...ACCOUNT_OPERATIONS,
+  ...USER_SEARCH_OPERATIONS,
   ...SWEEP_OPERATIONS,
   ...BACKLOG_OPERATIONS,
   ...LEADER_LEASE_OPERATIONS,

@@ -12,7 +12,7 @@ import { openPostgres } from '../../src/database/postgres/postgres.ts'
 import { createDatabase } from '../support/servers/postgres.ts'
 import { migrateSuite } from './migrate-suite.ts'
 
-const SCHEMA = '10a2eea14a202c30e3db2952b06bafcffe41f37c94688e6874d8644ce1079ac2'
+const SCHEMA = 'bd9b2cc2a314855bfa4f6212f790f26917fef0dce5107e0438150a84ac675e93'
 
 const postgres = inject('postgres')
 

@@ -11,7 +11,7 @@ migrateSuite('SQLite', async () => {
   return {
     address: file,
     schema: {
-      sha256: 'b8863ee10122732d2dbaf0c2d50309c5ebe669b263cf3a2e4597715129e9050a',
+      sha256: '533950f92fe44f540998a8cf3a99bb7dfdb58ed1ff4f28d7893918768672e013',
       read: readSchema,
     },
     open: () => openSqlite({ file }),

@@ -17,6 +17,7 @@ import { LEADER_LEASE_OPERATIONS } from '../../src/database/sweep/leader-leases.
 import { SWEEP_OPERATIONS } from '../../src/database/sweep/sweep-ledger.ts'
 import { UPLOAD_OPERATIONS } from '../../src/database/uploads/upload-ledger.ts'
 import { ACCOUNT_OPERATIONS } from '../../src/database/users/accounts.ts'
+import { USER_SEARCH_OPERATIONS } from '../../src/database/users/search-users.ts'
 import { WEBHOOK_OPERATIONS } from '../../src/database/webhooks/webhook-ledger.ts'
 
 const LEDGER_TABLES = [
@@ -34,6 +35,7 @@ const LEDGER_TABLES = [
   SWEEP_OPERATIONS,
   UPLOAD_OPERATIONS,
   ACCOUNT_OPERATIONS,
+  USER_SEARCH_OPERATIONS,
   WEBHOOK_OPERATIONS,
 ]
 

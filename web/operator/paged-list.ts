@@ -9,7 +9,7 @@ export interface PagedList<Item, Query> {
   /** Reads the first page again, or that of another query. */
   load(query?: Query): Promise<void>
   loadMore(): Promise<void>
-  /** Reads the first page again, unless further pages are loaded or a read is running. */
+  /** Reads the first page again, unless further pages are loaded, a read is running, or it took several requests. */
   refresh(): Promise<void>
   /** Takes items out of what has been read. */
   drop(isDropped: (item: Item) => boolean): void
@@ -41,6 +41,7 @@ export function createPagedList<Item, Query>(
   let cursor: string | null = null
   let lastAsked = 0
   let isFirst = true
+  let isQuick = true
 
   /** Only the result of the latest read counts. */
   async function read(after: string | null): Promise<void> {
@@ -48,10 +49,13 @@ export function createPagedList<Item, Query>(
     isReading.value = true
     try {
       let page: ItemPage<Item> = { items: [], next: after }
+      let requests = 0
       do {
         page = await options.read(query.value, page.next ?? undefined)
+        requests += 1
         if (asked !== lastAsked) return
       } while (page.items.length === 0 && page.next !== null)
+      isQuick = requests === 1
       isFirst = after === null
       cursor = page.next
       const read = isFirst ? page.items : [...items.value, ...page.items]
@@ -75,7 +79,7 @@ export function createPagedList<Item, Query>(
     },
     loadMore: () => read(cursor),
     async refresh() {
-      if (isFirst && !isReading.value) await read(null)
+      if (isFirst && isQuick && !isReading.value) await read(null)
     },
     drop(isDropped) {
       items.value = items.value.filter((item) => !isDropped(item))

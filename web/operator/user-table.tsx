@@ -1,13 +1,13 @@
 import { formatBytes, formatCount, formatTime } from '../shared/format.ts'
 import { operatorWords } from './words.ts'
 import { ShownName } from '../shared/shown-name.tsx'
-import type { User } from '../../packages/js/src/admin.ts'
+import type { ListedUser, User } from '../../packages/js/src/admin.ts'
 import { addressOf } from './route.ts'
 import { StatusBadge } from './status-badge.tsx'
 
 const words = operatorWords.users
 
-export function UserTable({ users }: { readonly users: readonly User[] }) {
+export function UserTable({ users }: { readonly users: readonly ListedUser[] }) {
   return (
     <table class="users" aria-label={words.title}>
       <thead>
@@ -32,14 +32,20 @@ export function UserTable({ users }: { readonly users: readonly User[] }) {
   )
 }
 
-function UserRow({ account }: { readonly account: User }) {
+function UserRow({ account }: { readonly account: ListedUser }) {
   const { user_id: userId, status, created_at: since, capacity: figures } = account
+  const device = account.matched_device
   return (
     <tr>
       <th scope="row">
         <a class="name" href={addressOf(userId)} title={userId}>
           <ShownName name={userId} />
         </a>
+        {device !== undefined && (
+          <span class="quiet">
+            <ShownName name={device.label ?? device.device_id} />
+          </span>
+        )}
       </th>
       <td>
         <UseBar figures={figures} />

@@ -1,4 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { User } from '../../packages/js/src/admin.ts'
+import { isProblem } from '../../packages/js/src/errors.ts'
 import { FormDialog } from '../shared/form-dialog.tsx'
 import { Icon } from '../shared/icon.tsx'
 import { Search } from '../shared/search.tsx'
@@ -15,7 +17,7 @@ const words = operatorWords.users
 /** All users, page by page. */
 export function UsersView({ page }: { readonly page: Page }) {
   const { users, toasts } = page
-  const { prefix, order } = users.query.value
+  const { contains, order } = users.query.value
   const [isMaking, setMaking] = useState(false)
   const [isReading, setReading] = useState(false)
 
@@ -25,18 +27,27 @@ export function UsersView({ page }: { readonly page: Page }) {
     setReading(false)
   }
 
-  function search(prefix: string): Promise<void> {
-    return users.load({ ...users.query.value, prefix })
+  function search(contains: string): Promise<void> {
+    return users.load({ ...users.query.value, contains })
   }
 
-  /** Opens the user with that id, or the only one whose id has that prefix. */
+  /** Opens the user with that id, or the only one who is found. */
   async function open(text: string): Promise<void> {
     await search(text)
+    const user = text === '' ? undefined : await chosen(text)
     // A later search may have replaced this one.
-    if (text === '' || users.query.value.prefix !== text) return
-    const [first, ...others] = users.items.value
-    if (first?.user_id.startsWith(text) !== true) return
-    if (first.user_id === text || others.length === 0) location.hash = addressOf(first.user_id)
+    if (user === undefined || users.query.value.contains !== text) return
+    location.hash = addressOf(user.user_id)
+  }
+
+  async function chosen(text: string): Promise<User | undefined> {
+    const found = users.items.value
+    const named = found.find(({ user_id: id }) => id === text)
+    if (named !== undefined || !users.hasMore.value) return named ?? only(found)
+    return page.reader.users.get(text).catch((error: unknown) => {
+      if (isProblem(error, 'not_found', 'invalid_parameter')) return undefined
+      throw error
+    })
   }
 
   useEffect(() => void read(() => users.load()), [])
@@ -48,17 +59,17 @@ export function UsersView({ page }: { readonly page: Page }) {
       <div class="toolbar">
         <Search
           label={words.find}
-          maxLength={64}
-          initial={prefix}
+          maxLength={200}
+          initial={contains}
           onSearch={(text) => void read(() => search(text.trim()))}
           onEnter={(text) => void read(() => open(text.trim()))}
         />
         <SortField
           label={messages.files.sortBy}
           orders={words.orders}
-          order={prefix === '' ? order : 'user_id'}
-          isDisabled={prefix !== ''}
-          onSort={(next) => void read(() => users.load({ prefix, order: next }))}
+          order={contains === '' ? order : 'user_id'}
+          isDisabled={contains !== ''}
+          onSort={(next) => void read(() => users.load({ contains, order: next }))}
         />
         <button type="button" class="button button-main" onClick={() => setMaking(true)}>
           <Icon name="account" />
@@ -68,7 +79,7 @@ export function UsersView({ page }: { readonly page: Page }) {
       <h2 class="unseen">{words.title}</h2>
       <div class="list-rows" aria-busy={isReading}>
         {users.items.value.length === 0 && !isReading ? (
-          <Nobody prefix={prefix} />
+          <Nobody text={contains} />
         ) : (
           <UserTable users={users.items.value} />
         )}
@@ -88,14 +99,18 @@ export function UsersView({ page }: { readonly page: Page }) {
   )
 }
 
-function Nobody({ prefix }: { readonly prefix: string }) {
+function only<Item>(items: readonly Item[]): Item | undefined {
+  return items.length === 1 ? items[0] : undefined
+}
+
+function Nobody({ text }: { readonly text: string }) {
   return (
     <div class="empty" role="status">
       <Icon name="users" />
       <p>
-        <strong>{prefix === '' ? words.empty : words.noMatch(prefix)}</strong>
+        <strong>{text === '' ? words.empty : words.noMatch(text)}</strong>
       </p>
-      {prefix === '' && <p class="quiet">{words.emptyHint}</p>}
+      {text === '' && <p class="quiet">{words.emptyHint}</p>}
     </div>
   )
 }

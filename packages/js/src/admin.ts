@@ -20,6 +20,7 @@ type Schemas = components['schemas']
 export type { Archive, ArchiveOptions } from './files/archive.ts'
 
 export type User = Schemas['User']
+export type ListedUser = Schemas['ListedUser']
 export type UserDetails = Schemas['UserDetails']
 export type DeviceUsage = Schemas['DeviceUsage']
 export type Device = Schemas['Device']
@@ -50,10 +51,12 @@ export interface Users {
   list(
     options?: ListingOptions & {
       readonly prefix?: string | undefined
-      /** By id, the default, or by the time of creation, `-` for the newest first. With a prefix, only by id. */
+      /** A part of the id, or of the id or label of a device. */
+      readonly contains?: string | undefined
+      /** By id, the default and, with `prefix` or `contains`, the only one; or by creation, `-` for the newest first. */
       readonly order?: 'user_id' | 'created_at' | '-created_at' | undefined
     },
-  ): Listing<User, Schemas['UserPage']>
+  ): Listing<ListedUser, Schemas['UserPage']>
   /** A suspended user cannot do anything, and its public files are not found. */
   setStatus(userId: string, status: User['status'], options?: Signalled): Promise<User>
   /** Deletes the user and all its files. */
@@ -183,7 +186,8 @@ function usersOf(http: Http): Users {
       http.json({ method: 'PUT', path: pathOf(userId), json: {}, signal }),
     get: async (userId, { signal } = {}) => http.json({ path: pathOf(userId), signal }),
     list(options = {}) {
-      const query = { prefix: options.prefix, order: options.order }
+      const { prefix, contains, order } = options
+      const query = { prefix, contains, order }
       const listed = { path: USERS, options, query, member: 'users' } as const
       return createListing<Schemas['UserPage'], 'users'>(http, listed)
     },

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { Account, AccountPage, AccountLedger } from './account-ledger.ts'
 import { userNotFound } from './caller.ts'
 import { parseUserId, type UserId } from './user-id.ts'
+import { searchUsers, type UserSearch, type UserSearchLedger } from './user-search.ts'
 import type { UserStore } from './user-store.ts'
 
 export interface UsersOptions {
   readonly users: UserStore
-  readonly ledger: AccountLedger
+  readonly ledger: AccountLedger & UserSearchLedger
   /** Called before the answer if a status may have changed, even if the outcome is unknown, to invalidate caches. */
   readonly onChange?: (userId: UserId) => void
 }
@@ -37,6 +38,8 @@ export function createUsers(options: UsersOptions) {
     listDeviceUsage: (userId: UserId) => ledger.reportDevices(userId),
 
     list: (page: AccountPage) => ledger.listAccounts(page),
+
+    search: (search: UserSearch) => searchUsers(ledger, search),
 
     /** Guarantees that requests see the new status: on this instance at once, on others within 5 s. */
     async setStatus(userId: UserId, status: 'active' | 'suspended'): Promise<void> {

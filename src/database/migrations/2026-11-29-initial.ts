@@ -94,6 +94,8 @@ function users(text: RawBuilder<unknown>, clustered: RawBuilder<unknown>): State
       created_at bigint NOT NULL,
       PRIMARY KEY (user_id, source, reference)
     )`,
+    sql`CREATE INDEX grants_of_devices ON grants (user_id, reference, label)
+      WHERE source = 'device'`,
     sql`CREATE INDEX grants_by_start ON grants (starts_at, user_id) WHERE starts_at IS NOT NULL`,
     sql`CREATE INDEX grants_by_end ON grants (ends_at, user_id) WHERE ends_at IS NOT NULL`,
     sql`CREATE TABLE quotas (

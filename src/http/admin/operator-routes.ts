@@ -11,6 +11,7 @@ import { linkRoutes } from './routes/links.ts'
 import { operatorAccountRoutes } from './routes/operators.ts'
 import { overviewRoutes } from './routes/overview.ts'
 import { uploadRoutes } from './routes/uploads.ts'
+import { userListRoutes } from './routes/user-list.ts'
 import { userRoutes } from './routes/users.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 
@@ -22,6 +23,7 @@ export function takeOperatorRequests(app: FastifyInstance): void {
 
 const PLUGINS = [
   userRoutes,
+  userListRoutes,
   accessTokenRoutes,
   deviceRoutes,
   grantRoutes,

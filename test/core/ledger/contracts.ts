@@ -1,4 +1,5 @@
 import { accountsContract } from '../users/accounts-contract.ts'
+import { userSearchContract } from '../users/user-search-contract.ts'
 import { madeTokensContract } from '../users/made-tokens-contract.ts'
 import { userStoreContract } from '../users/user-store-contract.ts'
 import { ledgerAuditContract } from './audit-contract.ts'
@@ -38,6 +39,7 @@ export function accountContracts(name: string, open: OpenHarness): void {
   userStoreContract(name, open)
   madeTokensContract(name, open)
   accountsContract(name, open)
+  userSearchContract(name, open)
   ledgerOverviewContract(name, open)
   ledgerAuditContract(name, open)
   ledgerOperatorsContract(name, open)

@@ -30,6 +30,8 @@ import {
   explainTokens,
   explainOverview,
   explainUserLists,
+  explainUserSearch,
+  fillWithDevices,
   fillWithTokens,
   fillWithUsers,
 } from '../users/user-plans.ts'
@@ -453,6 +455,14 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     await expectIndexes()
     await fillWithTokens(listed)
     await sql`ANALYZE`.execute(listed.kysely)
+    await fillWithDevices(listed)
+    for (const isAnalyzed of [false, true]) {
+      if (isAnalyzed) await sql`ANALYZE`.execute(listed.kysely)
+      for (const plan of await explainUserSearch(listed, 'EXPLAIN')) {
+        expect(plan).toMatch(/(users_pkey|grants_of_devices)[^]*?Cond:/)
+        expect(plan).not.toMatch(/Seq Scan|Bitmap|Sort/)
+      }
+    }
     const [page, ended] = await explainTokens(listed, 'EXPLAIN')
     expect(page).toMatch(/access_tokens_by_creation/)
     expect(ended).toMatch(/access_tokens_by_end/)

@@ -25,6 +25,8 @@ import {
   explainOverview,
   explainTokens,
   explainUserLists,
+  explainUserSearch,
+  fillWithDevices,
   fillWithTokens,
   fillWithUsers,
 } from '../users/user-plans.ts'
@@ -334,6 +336,14 @@ describe('SQLite', () => {
     for (const { listing, entry, plan } of await explainUserLists(database, 'EXPLAIN QUERY PLAN')) {
       expect(`${listing}: ${plan}`).toMatch(entry)
       expect(`${listing}: ${plan}`).not.toMatch(/SCAN (users|quotas)/)
+    }
+    await fillWithDevices(database)
+    const searches = await explainUserSearch(database, 'EXPLAIN QUERY PLAN')
+    for (const plan of searches) {
+      expect(plan).toMatch(
+        /USING COVERING INDEX (sqlite_autoindex_users_1 \(id>|grants_of_devices \()/,
+      )
+      expect(plan).not.toMatch(/SCAN|TEMP B-TREE/)
     }
     const [end, ...measured] = await explainOverview(database, 'EXPLAIN QUERY PLAN')
     expect(end).toMatch(/users USING COVERING INDEX sqlite_autoindex_users_1 \(id>\?\)/)

@@ -44,6 +44,23 @@ export async function explainUserLists(database: Database, explain: string): Pro
   return plans
 }
 
+/** The plans of the statements of a search for users, from different positions, among many with a device each. */
+export async function explainUserSearch(database: Database, explain: string): Promise<string[]> {
+  const userId = parseUserId('b55')
+  const plans: string[] = []
+  for (const after of [undefined, { userId }, { userId, deviceId: 'camera' }]) {
+    for (const prefix of ['', 'b']) {
+      const statements: CompiledQuery[] = []
+      const ledger = createLedger(recording(database, statements), { baseCapacity: 0 })
+      const which = { prefix: parseUserIdPrefix(prefix), contains: 'b9', after }
+      await ledger.searchUsers({ ...which, limit: 100, maxScanned: 1000 })
+      const explained = await explainAll({ database, statements, explain })
+      plans.push(...explained.filter((plan) => /AS device_id/.test(plan)))
+    }
+  }
+  return plans
+}
+
 const BY_CREATION = /users_by_creation[^]*?Cond: |users USING INDEX users_by_creation \(/
 
 /** The plans of the statements that measure some of many users. */
@@ -107,4 +124,14 @@ export async function fillWithUsers(database: Database): Promise<void> {
     INSERT INTO quotas (user_id, used_bytes, reserved_bytes, file_count)
     SELECT id, 1, 0, 1 FROM users WHERE created_at > 0 AND created_at <= 10000
   `.execute(database.kysely)
+}
+
+/** Each user gets a device, and a grant for another reason. */
+export async function fillWithDevices(database: Database): Promise<void> {
+  for (const source of ['device', 'promotion']) {
+    await sql`
+      INSERT INTO grants (user_id, source, reference, bytes, created_at)
+      SELECT id, ${source}, 'camera', 1, 1 FROM users
+    `.execute(database.kysely)
+  }
 }

@@ -130,6 +130,47 @@ export function adminUsersSuite(open: OpenService): void {
       ).toEqual(whole)
     })
 
+    it('GET finds users by a part of their id, and of the id and label of a device', async () => {
+      const begin = randomUUID().slice(0, 8)
+      const [kitchen, cam] = [`/${begin}-b`, `/${begin}-c`]
+      const put = (path: string, body = {}) => call(service, { method: 'PUT', path, body })
+      for (const end of ['-a', '-b', '-c']) await put(`/${begin}${end}`)
+      await put(`${kitchen}/devices/x1`, { label: `KÜCHE ${begin}` })
+      await put(`${cam}/devices/cam-${begin}`)
+      const find = async (contains: string, more = '') => {
+        const path = `?contains=${encodeURIComponent(contains)}${more}`
+        return await allPages(service, { path, member: 'users', limit: 1 })
+      }
+      const ids = async (contains: string) =>
+        (await find(contains)).map(({ user_id }) => String(user_id))
+      expect(await ids(begin.toUpperCase())).toEqual(['-a', '-b', '-c'].map((end) => begin + end))
+      expect(await ids(`${begin}-b`)).toEqual([`${begin}-b`])
+      const [byLabel, ...others] = await find(`küche ${begin}`)
+      expect(others).toEqual([])
+      const shown = await done(service, { method: 'GET', path: kitchen, status: 200 })
+      const { devices: _, ...account } = shown
+      const matched_device = { device_id: 'x1', label: `KÜCHE ${begin}` }
+      expect(byLabel).toEqual({ ...account, matched_device })
+      expect(await find(`m-${begin}`)).toMatchObject([
+        { user_id: `${begin}-c`, matched_device: { device_id: `cam-${begin}`, label: null } },
+      ])
+      expect(await find(begin, `&prefix=${begin}-c`)).toHaveLength(1)
+      expect(await find(begin, '&prefix=other-')).toEqual([])
+      expect(await find('nobody has this')).toEqual([])
+      const [all, unsearched] = await Promise.all([find(''), find('', '&order=user_id')])
+      expect(all).toEqual(unsearched)
+    })
+
+    it.each([
+      ['contains=%00', 'contains'],
+      [`contains=${'a'.repeat(201)}`, 'contains'],
+      ['contains=a&order=created_at', 'order'],
+      ['contains=a&cursor=WzFd', 'cursor'],
+      ['contains=a&prefix=%C3%BC', 'prefix'],
+    ])('GET refuses %s', async (query, parameter) => {
+      expectFault(await call(service, { method: 'GET', path: `?${query}` }), parameter)
+    })
+
     it('GET lists users by their creation, page by page, of a prefix only by id', async () => {
       const made: string[] = []
       for (let users = 0; users < 5; users++) made.push((await newUser(service)).slice(1))

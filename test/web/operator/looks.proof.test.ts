@@ -95,7 +95,7 @@ describeInBrowser('each view of the operator', (browser) => {
       await page.getByRole('rowheader', { name: 'alice' }).waitFor()
       await page.getByRole('searchbox').fill('nobody')
       await page.keyboard.press('Enter')
-      await page.getByText('No id begins with “nobody”').waitFor()
+      await page.getByText('No id and no device contains “nobody”').waitFor()
       await expectAccessible('nobody')
       await page.getByRole('searchbox').fill('')
       await page.getByRole('rowheader', { name: 'alice' }).waitFor()

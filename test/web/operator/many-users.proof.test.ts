@@ -56,7 +56,7 @@ describeInBrowser('the operator of many users', (browser) => {
     await expect.poll(async () => (await ids()).length).toBe(120)
     for (const nobody of ['zoo', 'zoe b', 'ö']) {
       await search.fill(nobody)
-      await page.getByText(`No id begins with “${nobody}”`).waitFor()
+      await page.getByText(`No id and no device contains “${nobody}”`).waitFor()
       expect(await ids()).toEqual([])
     }
     await search.fill('zor')
@@ -66,6 +66,30 @@ describeInBrowser('the operator of many users', (browser) => {
     await expect.poll(ids).toEqual(['zora'])
     await search.fill('')
     await expect.poll(async () => (await ids()).length).toBe(100)
+  })
+
+  it('finds them by the label of a device, and by Enter whom an id names beyond what is read', async () => {
+    const service = await openWithOperatorPage()
+    onTestFinished(() => service.stop())
+    for (const id of [...Array.from({ length: 120 }, (_, at) => `a-${at}`), 'a', 'b']) {
+      await service.users.createUser(parseUserId(id))
+    }
+    const device = { source: 'device', reference: 'cam-7', label: 'Front Door', bytes: 1 }
+    const terms = { model: undefined, startsAt: undefined, endsAt: undefined }
+    await service.users.putGrant({ userId: parseUserId('b'), ...device, ...terms })
+    const page = await visitAsOperator({ browser: browser(), service, path: USERS })
+    const search = page.getByRole('searchbox')
+    const ids = () => page.getByRole('rowheader').allTextContents()
+    await search.fill('front d')
+    await expect.poll(ids).toEqual(['bFront Door'])
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'b', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'All users' }).click()
+    await search.fill('a-119')
+    await expect.poll(ids).toEqual(['a-119'])
+    await search.fill('a')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'a', exact: true }).waitFor()
   })
 
   it('is told when nobody answers any more, and goes on when the service is back', async () => {

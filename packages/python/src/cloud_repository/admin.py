@@ -24,6 +24,7 @@ from .models import (
     Grant,
     GrantPage,
     GrantTerms,
+    ListedUser,
     OperatorAction,
     OperatorActionPage,
     Overview,
@@ -61,12 +62,16 @@ class Users(Resource[M]):
         self,
         *,
         prefix: str | None = None,
+        contains: str | None = None,
         order: Literal["user_id", "created_at", "-created_at"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Listing[M, User, UserPage]:
-        """By id unless `order` is given, `-` for the newest first. With a prefix of the id, only by id."""
-        return self._list("users", prefix=prefix, order=order, limit=limit, cursor=cursor)
+    ) -> Listing[M, ListedUser, UserPage]:
+        """By id unless `order` is given, `-` for the newest first. With `prefix` or `contains`, only by id.
+
+        - `contains`: a part of the id, or of the id or label of a device.
+        """
+        return self._list("users", prefix=prefix, contains=contains, order=order, limit=limit, cursor=cursor)
 
     @Verb
     async def set_status(self, user_id: str, status: Status) -> User:

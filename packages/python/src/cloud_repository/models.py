@@ -192,7 +192,15 @@ Status = Literal["active", "suspended", "deleted"]
 #: How much of the account the files of a device may take; a number is in bytes.
 Share = Literal["all", "own"] | int
 User = TypedDict("User", {"user_id": str, "status": Status, "created_at": str, "capacity": dict[str, Any]})
-UserPage = TypedDict("UserPage", {"users": list[User], "next_cursor": str | None})
+
+
+class ListedUser(User, total=False):
+    """With `contains`, `matched_device` has the device that contains the text, if the user id does not."""
+
+    matched_device: dict[str, str | None]
+
+
+UserPage = TypedDict("UserPage", {"users": list[ListedUser], "next_cursor": str | None})
 Device = TypedDict("Device", {
     "device_id": str, "label": str | None, "model": str | None, "bytes": int, "share": Share, "created_at": str,
 })

@@ -1,19 +1,9 @@
-import { invalidParameter } from '../../../core/errors.ts'
 import { deviceUsageJson } from '../../../core/quota/device-usage.ts'
 import { accountJson } from '../../../core/users/account-json.ts'
-import { ACCOUNT_ORDERS } from '../../../core/users/account-ledger.ts'
-import {
-  isUserId,
-  parseUserId,
-  parseUserIdPrefix,
-  USER_ID_PREFIX_PATTERN,
-} from '../../../core/users/user-id.ts'
 import { described } from '../../openapi/operation.ts'
-import { Query } from '../../openapi/parameters.ts'
-import { OneOf, Page, Text, Time, USAGE } from '../../openapi/reply-schemas.ts'
+import { OneOf, Text, Time, USAGE } from '../../openapi/reply-schemas.ts'
 import { Type } from '../../openapi/type.ts'
 import { DeviceUsageReply } from '../../routes/device-usage.ts'
-import { type Key, PAGE_QUERY, readPage, textsOf } from '../../routes/pagination.ts'
 import type { OperatorPlugin } from '../operator-plugin.ts'
 import { describingUser, NO_QUERY } from '../route-schemas.ts'
 
@@ -33,24 +23,6 @@ export const userRoutes: OperatorPlugin = async (app, { useCases: { users }, aud
     if (created) await audit(request, { action: 'user.create', user_id: userId })
     const account = await users.find(userId)
     return reply.code(created ? 201 : 200).send(accountJson(account))
-  })
-
-  app.get(collection, USERS.list, async (request) => {
-    const { query } = request
-    const { order = 'user_id', prefix = '' } = query
-    const { entries, next_cursor } =
-      order === 'user_id'
-        ? await readPage(query, {
-            read: (key) => textsOf(key, 1)?.find(isUserId),
-            list: (page) => users.list({ prefix: parseUserIdPrefix(prefix), ...page }),
-            keyOf: ({ user }) => [user.userId],
-          })
-        : await readPage(query, {
-            read: creationIn,
-            list: (page) => users.list({ order: withoutPrefix(order, prefix), ...page }),
-            keyOf: ({ user }) => [user.createdAt, user.userId],
-          })
-    return { users: entries.map(accountJson), next_cursor }
   })
 
   app.get(one, USERS.show, async (request) => {
@@ -76,18 +48,7 @@ export const userRoutes: OperatorPlugin = async (app, { useCases: { users }, aud
   })
 }
 
-/** Users with a prefix can be anywhere in an order by creation. */
-function withoutPrefix<Order>(order: Order, prefix: string): Order {
-  if (prefix === '') return order
-  throw invalidParameter('order', 'With a prefix, users are listed by id only.')
-}
-
-function creationIn([createdAt, userId, another]: Key) {
-  const isPlace = typeof createdAt === 'number' && isUserId(String(userId)) && another === undefined
-  return isPlace ? { createdAt, userId: parseUserId(String(userId)) } : undefined
-}
-
-const MEMBERS = {
+export const USER_MEMBERS = {
   user_id: Text('The id of the user, which never changes.', 'alice'),
   status: OneOf(
     ['active', 'suspended', 'deleted'],
@@ -97,11 +58,11 @@ const MEMBERS = {
   capacity: Type.Object(USAGE),
 }
 
-export const User = Type.Object(MEMBERS, { title: 'User' })
+export const User = Type.Object(USER_MEMBERS, { title: 'User' })
 
 const UserDetails = Type.Object(
   {
-    ...MEMBERS,
+    ...USER_MEMBERS,
     devices: Type.Array(DeviceUsageReply, { description: 'What the files of each device take.' }),
   },
   { title: 'UserDetails', description: 'A user with their devices.' },
@@ -115,26 +76,6 @@ const Status = Type.Object(
   },
   { additionalProperties: false, examples: [{ status: 'suspended' }] },
 )
-
-const ListQuery = Query({
-  prefix: Type.Optional(
-    Type.String({
-      pattern: USER_ID_PREFIX_PATTERN,
-      description:
-        'The prefix of the user ids: at most 64 characters from `A-Z a-z 0-9 _ -`. Ids are compared byte by byte.',
-      examples: ['ali'],
-    }),
-  ),
-  order: Type.Optional(
-    OneOf(
-      ACCOUNT_ORDERS,
-      'By id, or by the time of creation, with `-` the newest first. With a `prefix`, only by id.',
-    ),
-  ),
-  ...PAGE_QUERY.properties,
-})
-
-const UserPage = Page('UserPage', { users: Type.Array(User) })
 
 const ofUser = describingUser({ tag: 'users', problems: ['not_found'] })
 
@@ -155,14 +96,6 @@ const USERS = {
     response: { 200: User, 201: User },
     responses: { 200: 'The user already existed.', 201: 'The user was created.' },
     problems: ['user_exists'],
-  }),
-  list: described({
-    operationId: 'listUsers',
-    summary: 'List users',
-    tag: 'users',
-    querystring: ListQuery,
-    response: { 200: UserPage },
-    responses: { 200: 'One page of users.' },
   }),
   show: ofUser({
     operationId: 'getUser',

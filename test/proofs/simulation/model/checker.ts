@@ -174,6 +174,7 @@ function apply(options: Applied, call: AppliedCall): void {
     case 'check':
     case 'findAccount':
     case 'listAccounts':
+    case 'searchUsers':
     case 'reportCapacity':
     case 'reportDevices':
     case 'checkBegin':

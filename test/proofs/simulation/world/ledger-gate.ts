@@ -22,6 +22,7 @@ const DIRECT: ReadonlySet<keyof Ledger> = new Set([
   'check',
   'findAccount',
   'listAccounts',
+  'searchUsers',
   'reportCapacity',
   'reportDevices',
   'confirm',
