@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../support/servers/local-server.ts'
@@ -40,8 +41,11 @@ export async function openProject({ settings }: ProjectOptions): Promise<Project
     ...settings,
   } as Record<string, string>
   // A developer's own .env and docker-compose.override.yml must not decide.
-  const files = ['--env-file', '/dev/null', '--file', join(ROOT, 'docker-compose.yml')]
-  const start = ['compose', ...files, '--project-directory', ROOT, '-p', name]
+  const images = join(tmpdir(), `${name}-images.json`)
+  await writeFile(images, JSON.stringify({ services: await storedImages() }))
+  const files = ['--file', join(ROOT, 'docker-compose.yml'), '--file', images]
+  const words = ['--env-file', '/dev/null', ...files, '--project-directory', ROOT]
+  const start = ['compose', ...words, '-p', name]
   const compose = (...words: string[]) =>
     docker([...start, ...words], { environment, timeoutMs: COMPOSE_TIMEOUT_MS })
   return {
@@ -55,12 +59,31 @@ export async function openProject({ settings }: ProjectOptions): Promise<Project
   }
 }
 
-/** The base image by its tag alone where that is stored, since a machine without a registry has no other. */
+/** The base image by its tag alone where that is stored. */
 async function baseImage(): Promise<{ readonly NODE_IMAGE?: string }> {
   const [, tag = ''] =
     /^ARG NODE_IMAGE=([^@]+)@/m.exec(await readFile(join(ROOT, 'Dockerfile'), 'utf8')) ?? []
-  const stored = await docker(['image', 'inspect', tag]).catch(() => undefined)
-  return stored === undefined ? {} : { NODE_IMAGE: tag }
+  return (await isStored(tag)) ? { NODE_IMAGE: tag } : {}
+}
+
+/** The images that the compose file pins by digest, by their tags alone where these are stored. */
+async function storedImages(): Promise<Readonly<Record<string, { readonly image: string }>>> {
+  const text = await readFile(join(ROOT, 'docker-compose.yml'), 'utf8')
+  const services = text.matchAll(/^ {2}([a-z-]+):\n(?: {4}.*\n)*? {4}image: ([^@\s]+)@/gm)
+  const images = Array.from(
+    services,
+    ([, service = '', image = '']) => [service, { image }] as const,
+  )
+  const stored = await Promise.all(images.map(async ([, { image }]) => await isStored(image)))
+  return Object.fromEntries(images.filter((_, at) => stored[at]))
+}
+
+/** A machine without a registry has images by their tags alone. */
+function isStored(image: string): Promise<boolean> {
+  return docker(['image', 'inspect', image]).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** Building the image from nothing included. */
