@@ -36,6 +36,11 @@ export type ParkedWebhook = Schemas['ParkedWebhook']
 export type StoredFile = Schemas['StoredFile']
 export type Overview = Schemas['Overview']
 export type OperatorAction = Schemas['OperatorAction']
+export type Operator = Schemas['Operator']
+export type IssuedOperator = Schemas['IssuedOperator']
+export type OperatorRole = Operator['role']
+/** `operator` is `null` with the `ADMIN_TOKEN`. */
+export type AdminSession = Schemas['OwnSession']
 
 interface Signalled {
   readonly signal?: AbortSignal | undefined
@@ -135,26 +140,43 @@ export interface ParkedWebhooks {
   discard(webhookId: string, options?: Signalled): Promise<void>
 }
 
+/** Who may use the admin API, each with a token of their own. */
+export interface Operators {
+  /** The token is in this response only. If the response is lost, rejects with `connection_lost`. */
+  add(name: string, role: OperatorRole, options?: Signalled): Promise<IssuedOperator>
+  /** By name, without tokens. */
+  list(options?: ListingOptions): Listing<Operator, Schemas['OperatorPage']>
+  get(name: string, options?: Signalled): Promise<Operator>
+  /** Ends the token and the sessions of the operator. */
+  remove(name: string, options?: Signalled): Promise<void>
+}
+
 /** What operators did. */
 export interface AuditTrail {
-  /** The newest first; with `userId`, only what concerns that user, who may be gone. */
+  /** The newest first; only what concerns the user, or what the operator did. Both may be gone. */
   list(
-    options?: ListingOptions & { readonly userId?: string | undefined },
+    options?: ListingOptions & {
+      readonly userId?: string | undefined
+      readonly operator?: string | undefined
+    },
   ): Listing<OperatorAction, Schemas['OperatorActionPage']>
 }
 
 /** The admin API. All methods reject with a `CloudRepositoryError`, or with the reason of `signal`. */
 export interface AdminClient {
   readonly users: Users
+  readonly operators: Operators
   readonly webhooks: ParkedWebhooks
   readonly audit: AuditTrail
   user(userId: string): UserAdmin
   /** The figures of the whole service, up to a minute old. */
   overview(options?: Signalled): Promise<Overview>
+  /** Whose the token is, and what it permits. */
+  session(options?: Signalled): Promise<AdminSession>
 }
 
 /**
- * `url` is the address of the admin listener, and `token` the `ADMIN_TOKEN` of the deployment, which no browser may have.
+ * `url` is the address of the admin listener, and `token` that of an operator, or `ADMIN_TOKEN`. No browser may have it.
  * With `cookies` instead, a page of the admin listener uses its session. Throws a `CloudRepositoryError` with the code
  * `invalid_url`.
  */
@@ -168,14 +190,17 @@ export function createAdminClient(
   const http = createHttp(options)
   return {
     users: usersOf(http),
+    operators: operatorsOf(http),
     webhooks: webhooksOf(http),
     audit: auditOf(http),
     user: (userId) => userOf(http, userId),
     overview: async ({ signal } = {}) => http.json({ path: 'admin/overview', signal }),
+    session: async ({ signal } = {}) => http.json({ path: 'session', signal }),
   }
 }
 
 const USERS = 'admin/users'
+const OPERATORS = 'admin/operators'
 const WEBHOOKS = 'admin/webhooks/parked'
 
 function usersOf(http: Http): Users {
@@ -265,6 +290,20 @@ function userOf(http: Http, userId: string): UserAdmin {
   }
 }
 
+function operatorsOf(http: Http): Operators {
+  const pathOf = (name: string): string => `${OPERATORS}/${segment(name)}`
+  return {
+    add: async (name, role, { signal } = {}) =>
+      http.json({ method: 'POST', path: OPERATORS, json: { name, role }, signal }),
+    list(options = {}) {
+      const listed = { path: OPERATORS, options, member: 'operators' } as const
+      return createListing<Schemas['OperatorPage'], 'operators'>(http, listed)
+    },
+    get: async (name, { signal } = {}) => http.json({ path: pathOf(name), signal }),
+    remove: async (name, { signal } = {}) => http.remove({ path: pathOf(name), signal }),
+  }
+}
+
 function webhooksOf(http: Http): ParkedWebhooks {
   return {
     list(options = {}) {
@@ -282,7 +321,7 @@ function webhooksOf(http: Http): ParkedWebhooks {
 function auditOf(http: Http): AuditTrail {
   return {
     list(options = {}) {
-      const query = { user_id: options.userId }
+      const query = { user_id: options.userId, operator: options.operator }
       const listed = { path: 'admin/audit', options, query, member: 'actions' } as const
       return createListing<Schemas['OperatorActionPage'], 'actions'>(http, listed)
     },

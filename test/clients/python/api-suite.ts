@@ -191,6 +191,17 @@ export function apiSuite(get: () => PythonFixture): void {
         await admin.users.delete(generated)
         assert [one async for one in admin.webhooks.list()] == []
         assert (await admin.overview())["users"]["active"] >= 1
+        issued = await admin.operators.add(name, "viewer")
+        viewer = open_admin(issued["token"])
+        assert (await viewer.session()) == {"operator": name, "role": "viewer"}
+        assert name in [one["name"] async for one in viewer.operators.list()]
+        try:
+            await viewer.operators.remove(name)
+        except CloudRepositoryError as error:
+            assert (error.code, error.problem["required"]) == ("operator_forbidden", "admin")
+        assert (await admin.operators.get(name))["role"] == "viewer"
+        await admin.operators.remove(name)
+        assert [action async for action in admin.audit.list(operator=name)] == []
         return [action["action"] async for action in admin.audit.list(user_id=name)][0]`
       expect(await session.run(program)).toBe('user.delete')
     })

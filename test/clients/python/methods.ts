@@ -7,8 +7,9 @@ const url = 'http://127.0.0.1:1'
 /** The methods of the clients of TypeScript, such as `files.upload`, and `user(id).tokens.list` of operators. */
 export function methodsInTypeScript(): string[] {
   const admin = createAdminClient({ url, token: 'a' })
-  const own = methodsOf({ ...createClient({ url }), ...admin }).filter((name) => name !== 'user')
-  return [...own, ...methodsOf(admin.user('id'), 'user(id).')]
+  const own = [createClient({ url }), admin].flatMap((client) => methodsOf(client))
+  const ofUser = methodsOf(admin.user('id'), 'user(id).')
+  return [...own.filter((name) => name !== 'user'), ...ofUser]
 }
 
 /** Prints the same for Python, as JSON. */

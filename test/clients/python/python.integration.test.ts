@@ -253,6 +253,7 @@ interface Schema {
 
 /** The schemas of the models that do not have their names. */
 const SCHEMAS: Readonly<Record<string, string>> = {
+  AdminSession: 'OwnSession',
   Change: 'RepositoryChange',
   ScopeTerms: 'Scope',
   Session: 'OwnToken',

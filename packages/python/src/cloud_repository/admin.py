@@ -16,6 +16,7 @@ from ._listing import Listing, Resource
 from ._modes import Asyncio, Blocking, M, Verb
 from ._tokens import Tokens
 from .models import (
+    AdminSession,
     Device,
     DevicePage,
     DeviceTerms,
@@ -24,9 +25,13 @@ from .models import (
     Grant,
     GrantPage,
     GrantTerms,
+    IssuedOperator,
     ListedUser,
+    Operator,
     OperatorAction,
     OperatorActionPage,
+    OperatorPage,
+    OperatorRole,
     Overview,
     ParkedWebhook,
     ParkedWebhookPage,
@@ -173,6 +178,28 @@ class UserAdmin(Resource[M]):
         return await Archive(self._http, f"{self._path}/archive", prefix, names).open(to)
 
 
+class Operators(Resource[M]):
+    """Who may use the admin API, each with a token of their own."""
+
+    @Verb
+    async def add(self, name: str, role: OperatorRole) -> IssuedOperator:
+        """The token is in this response only."""
+        return cast(IssuedOperator, await self._http.call(Call("POST", self._path, json={"name": name, "role": role})))
+
+    def list(self, *, limit: int | None = None, cursor: str | None = None) -> Listing[M, Operator, OperatorPage]:
+        """By name, without tokens."""
+        return self._list("operators", limit=limit, cursor=cursor)
+
+    @Verb
+    async def get(self, name: str) -> Operator:
+        return cast(Operator, await self._http.call(Call("GET", self._below(name))))
+
+    @Verb
+    async def remove(self, name: str) -> None:
+        """Ends the token and the sessions of the operator."""
+        await self._delete(name)
+
+
 class ParkedWebhooks(Resource[M]):
     """Webhooks whose receiver did not accept them."""
 
@@ -195,16 +222,22 @@ class AuditTrail(Resource[M]):
     """What operators did."""
 
     def list(
-        self, *, user_id: str | None = None, limit: int | None = None, cursor: str | None = None
+        self,
+        *,
+        user_id: str | None = None,
+        operator: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Listing[M, OperatorAction, OperatorActionPage]:
-        """The newest first; with `user_id`, only what concerns that user, who may be gone."""
-        return self._list("actions", user_id=user_id, limit=limit, cursor=cursor)
+        """The newest first; only what concerns the user, or what the operator did. Both may be gone."""
+        return self._list("actions", user_id=user_id, operator=operator, limit=limit, cursor=cursor)
 
 
 class Administration(Resource[M]):
     def __init__(self, http: Http[M]) -> None:
         super().__init__(http)
         self.users = Users(http, USERS)
+        self.operators = Operators(http, "admin/operators")
         self.webhooks = ParkedWebhooks(http, "admin/webhooks/parked")
         self.audit = AuditTrail(http, "admin/audit")
 
@@ -216,12 +249,17 @@ class Administration(Resource[M]):
         """The figures of the whole service, up to a minute old."""
         return cast(Overview, await self._http.call(Call("GET", "admin/overview")))
 
+    @Verb
+    async def session(self) -> AdminSession:
+        """Whose the token is, and what it permits."""
+        return cast(AdminSession, await self._http.call(Call("GET", "session")))
+
 
 class AdminClient(Administration[Blocking], Closing):
     """The admin API. Threads can share it.
 
-    `url` is the address of the admin listener, and `token` the `ADMIN_TOKEN` of the deployment. The other arguments are
-    those of `Client`.
+    `url` is the address of the admin listener, and `token` that of an operator, or `ADMIN_TOKEN`. The other arguments
+    are those of `Client`.
     """
 
     def __init__(

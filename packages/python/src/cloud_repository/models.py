@@ -247,9 +247,20 @@ ParkedWebhook = TypedDict("ParkedWebhook", {
     "webhook_id": str, "user_id": str, "type": str, "at": str, "attempts": int, "reason": str, "parked_at": str,
 })
 ParkedWebhookPage = TypedDict("ParkedWebhookPage", {"webhooks": list[ParkedWebhook], "next_cursor": str | None})
+OperatorRole = Literal["viewer", "support", "admin"]
+Operator = TypedDict("Operator", {"name": str, "role": OperatorRole, "created_at": str})
+
+
+class IssuedOperator(Operator):
+    token: str
+
+
+OperatorPage = TypedDict("OperatorPage", {"operators": list[Operator], "next_cursor": str | None})
+#: `operator` is `None` with the `ADMIN_TOKEN`.
+AdminSession = TypedDict("AdminSession", {"operator": str | None, "role": OperatorRole})
 OperatorAction = TypedDict("OperatorAction", {
-    "action_id": str, "at": str, "action": str, "user_id": str | None, "details": dict[str, Any],
-    "address": str | None, "request_id": str | None,
+    "action_id": str, "at": str, "action": str, "user_id": str | None, "operator": str | None,
+    "details": dict[str, Any], "address": str | None, "request_id": str | None,
 })
 OperatorActionPage = TypedDict("OperatorActionPage", {"actions": list[OperatorAction], "next_cursor": str | None})
 #: `uptime` is in seconds.
