@@ -254,6 +254,7 @@ interface Schema {
 /** The schemas of the models that do not have their names. */
 const SCHEMAS: Readonly<Record<string, string>> = {
   AdminSession: 'OwnSession',
+  File: 'StoredFile',
   Change: 'RepositoryChange',
   ScopeTerms: 'Scope',
   Session: 'OwnToken',
