@@ -46,7 +46,8 @@ async function runServer(): Promise<number> {
   const { values } = parseArgs({ args, options: { demo: off, 'print-token': off } })
   const { openLog } = await import('./log/log.ts')
   const { settingWarnings } = await import('./config/warnings.ts')
-  const config = readConfig(process.env)
+  const demo = values.demo ? await readDemo(values['print-token']) : undefined
+  const config = demo?.config ?? readConfig(process.env)
   const logger = await openLog({ level: config.logLevel, format: config.logFormat })
   process.on('uncaughtExceptionMonitor', (err) =>
     logger.fatal({ err }, 'uncaught exception; exiting'),
@@ -57,18 +58,18 @@ async function runServer(): Promise<number> {
   for (const warning of settingWarnings(checked)) logger.warn(warning)
   for (const place of await closePlaces(config))
     logger.info(place, 'access by other system users removed')
-  return await serveUntil(stopped, { config, logger, values })
+  return await serveUntil(stopped, { config, logger, demo })
 }
 
 interface Serving {
   readonly config: Config
   readonly logger: FastifyBaseLogger
-  readonly values: { readonly demo: boolean; readonly 'print-token': boolean }
+  readonly demo: Demo | undefined
 }
 
 async function serveUntil(
   stopped: Promise<NodeJS.Signals>,
-  { config, logger, values }: Serving,
+  { config, logger, demo }: Serving,
 ): Promise<number> {
   const { openService } = await import('./compose/compose.ts')
   await using opened = new AsyncDisposableStack()
@@ -85,18 +86,33 @@ async function serveUntil(
   const { serve } = await import('./serve.ts')
   const server = await serve({ config, service, logger, tracing })
   opened.defer(() => server.stop())
-  if (values.demo) {
+  if (demo !== undefined) {
     const url = server.url + config.basePath
-    const showsToken = process.stdout.isTTY || values['print-token']
     const { hasPage, operatorPageUrl } = server
+    const { adminToken, showsToken } = demo
+    const place = { url, hasPage, operatorPageUrl, adminToken, showsToken }
     const { introduceDemo } = await import('./demo.ts')
-    console.log(await introduceDemo(service, { url, hasPage, operatorPageUrl, showsToken }))
+    console.log(await introduceDemo(service, place))
   }
   const signal = await stopped
   logger.info({ signal }, 'stopping')
   await server.stop({ drainMs: signal === 'SIGTERM' ? DRAIN_MS : 0 })
   logger.info('stopped')
   return 0
+}
+
+interface Demo {
+  readonly config: Config
+  readonly adminToken: string | undefined
+  /** Whether a person reads the output now; a journal would keep the tokens. */
+  readonly showsToken: boolean
+}
+
+async function readDemo(printsToken: boolean): Promise<Demo> {
+  const showsToken = process.stdout.isTTY || printsToken
+  if (!showsToken) return { config: readConfig(process.env), adminToken: undefined, showsToken }
+  const { readDemoConfig } = await import('./demo.ts')
+  return { ...readDemoConfig(process.env), showsToken }
 }
 
 async function startTracing(

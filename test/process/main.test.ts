@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openService } from '../../src/compose/compose.ts'
 import { readConfig } from '../../src/config/config.ts'
@@ -11,6 +9,7 @@ import { parseUserId } from '../../src/core/users/user-id.ts'
 import { buildOperatorPage } from '../support/http/page.ts'
 import { exitOf, type Started, startProgram, temporaryFolder } from '../support/service/program.ts'
 import { rawRequest } from '../support/http/raw-http.ts'
+import { freePort } from '../support/servers/local-server.ts'
 import { startIdentityProvider } from '../support/servers/identity-provider.ts'
 import { fileBody, uploadHead } from '../support/http/multipart-body.ts'
 import { type Demo, startDemo as startDemoProgram } from '../support/service/demo.ts'
@@ -65,19 +64,40 @@ describe('the process', () => {
     expect(output()).not.toContain(ADMIN_TOKEN)
   })
 
-  it('prints the line that opens the operator’s page where there is no token yet', async () => {
+  it('prints a link that opens the operator’s page with a token of this start', async () => {
     await buildOperatorPage()
-    const { output } = await startDemo()
-    const [, line = ''] = /the operators' page.*:\n\n {2}(.*)\n/.exec(output()) ?? []
-    expect(line).toMatch(/; npm start$/)
-    // What a shell makes of it, with a program in the place of npm.
-    const program = 'npm() { echo "$1 with $ADMIN_TOKEN"; }'
-    const { stdout } = await promisify(execFile)('bash', ['-c', `${program}\n${line}`])
-    const [, token = ''] = /^ADMIN_TOKEN is (\S{40})$/m.exec(stdout) ?? []
-    expect(stdout).toContain(`start with ${token}`)
-    const again = await startDemo({ ADMIN_TOKEN: token, ADMIN_PORT: '0' })
-    expect(again.output()).toMatch(/the operators' page .*: http/)
-    expect(again.output()).not.toContain('npm start')
+    const tokens = new Set<string>()
+    for (const environment of [{ LOG_LEVEL: 'trace' }, { ADMIN_HOST: '0.0.0.0' }]) {
+      const { output } = await startDemo(environment)
+      const [, link = '', url = '', token = ''] =
+        /the operators' page in a browser: ((http:\/\/127\.0\.0\.1:\d+)\/#admin_token=(\S+))\n/.exec(
+          output(),
+        ) ?? []
+      expect((await fetch(link)).status).toBe(200)
+      const session = (admin_token: string) =>
+        fetch(`${url}/session`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ admin_token }),
+        })
+      expect((await session(token)).status).toBe(204)
+      expect((await session(`${token}x`)).status).toBe(401)
+      expect(output().split(token)).toHaveLength(2)
+      tokens.add(token)
+    }
+    expect(tokens.size).toBe(2)
+  })
+
+  it('opens the admin listener of the demo at ADMIN_PORT', async () => {
+    const ADMIN_PORT = String(await freePort())
+    const { output } = await startDemo({ ADMIN_PORT })
+    expect(output()).toContain(`the admin API listens at http://127.0.0.1:${ADMIN_PORT}`)
+  })
+
+  it('opens no admin listener without ADMIN_TOKEN where no token is printed', async () => {
+    const { output } = await start(['serve', '--demo'])
+    await expect.poll(output, { timeout: 20_000 }).toMatch(/curl .*\n.*curl /)
+    expect(output()).not.toContain('admin')
   })
 
   it('prints nothing about the operator’s page where the deployment shows no page', async () => {

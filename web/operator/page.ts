@@ -4,8 +4,10 @@ import { createHttp } from '../../packages/js/src/http/http.ts'
 import { connect } from '../shared/connection.ts'
 import { createSession } from '../shared/session.ts'
 import { createToasts } from '../shared/toasts.tsx'
+import { isLoopback } from '../shared/sign-in-link.ts'
 import { operatorWords } from './words.ts'
 import { watchPlace } from './route.ts'
+import { takeAdminToken } from './sign-in-link.ts'
 import { createServiceWatch } from './charts/service-watch.ts'
 import { createUserList } from './user-list.ts'
 import { createWatched } from './watched.ts'
@@ -28,7 +30,7 @@ export function createPage(base: string) {
     member: 'admin_token',
     nobody: 'unauthorized',
     words: operatorWords.signIn,
-    trustsLinks: false,
+    trustsLinks: isLoopback(location.hostname),
     onChanging: async () => undefined,
     // Other tabs notice when their next request is refused.
     onChange: () => watch.clear(),
@@ -51,12 +53,17 @@ export function createPage(base: string) {
     })
   }
 
-  function start(): void {
+  function start(adminToken: string | undefined): void {
     watch.start()
     effect(() => {
       if (session.state.value.kind === 'open') untracked(() => void watch.look())
     })
-    void session.begin(undefined)
+    // A sign-in link that is pasted into the address bar of an open tab.
+    addEventListener('hashchange', () => {
+      const pasted = takeAdminToken()
+      if (pasted !== undefined) void session.begin(pasted)
+    })
+    void session.begin(adminToken)
   }
 
   return {

@@ -4,8 +4,8 @@ import { operatorWords } from './words.ts'
 import { App } from './app.tsx'
 import { createPage } from './page.ts'
 
-/** Shows the operator's page. */
-export function start(): void {
+/** Shows the operator's page. `adminToken` is that of the link that opened it. */
+export function start(adminToken: string | undefined): void {
   const problems = { ...messages.problems, ...operatorWords.problems }
   showMessages({ ...messages, problems })
   const root = document.getElementById('page')
@@ -13,5 +13,5 @@ export function start(): void {
   document.title = `${messages.product}: ${operatorWords.title}`
   const page = createPage(new URL('.', location.href).href)
   render(<App page={page} />, root)
-  page.start()
+  page.start(adminToken)
 }

@@ -58,6 +58,26 @@ describeInBrowser('the operator', (browser) => {
     expect(cookies).toMatchObject([{ name: 'admin_session', httpOnly: true, sameSite: 'Strict' }])
   })
 
+  it('signs in with the token of a link, which neither address nor history keeps', async () => {
+    const visited = { browser: browser(), service, path: `/#admin_token=${ADMIN_TOKEN}` }
+    const page = await visitAdmin(visited)
+    await page.getByRole('complementary', { name: 'Service' }).waitFor()
+    await page.goto(`${page.url()}#/users/${user.userId}`)
+    await page.getByRole('heading', { name: 'Access tokens' }).waitFor()
+    expect(page.url()).toContain(`#/users/${user.userId}`)
+    await page.goBack()
+    expect(page.url()).not.toContain('admin_token')
+    // In the open tab, in which a fragment loads no page.
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Admin token', { exact: true }).waitFor()
+    await page.goto(`${page.url().split('#')[0]}#admin_token=not-the-token`)
+    await page.getByText('This is not the admin token').waitFor()
+    expect(page.url()).not.toContain('admin_token')
+    await page.goto(`${page.url().split('#')[0]}#admin_token=${ADMIN_TOKEN}`)
+    await page.getByRole('complementary', { name: 'Service' }).waitFor()
+    expect(page.url()).not.toContain('admin_token')
+  })
+
   it('shows other ports of the host no token, and goes on beside what their pages plant', async () => {
     const page = await open()
     const site = await startWebSite('', [
