@@ -3,6 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { buildAdmin } from './http/admin/app.ts'
 import { buildMonitoring } from './http/admin/monitoring.ts'
 import { type JobIntervals, startBackgroundJobs } from './compose/background-jobs.ts'
+import { logBackups } from './compose/backup/backup-log.ts'
 import { stop } from './compose/stop.ts'
 import { logWebhooks } from './compose/webhook-log.ts'
 import { type Config, ConfigError } from './config/config.ts'
@@ -83,6 +84,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     stopAsked: () => uploads.stopAsked(),
     noteGrants: (signal) => grantPeriods.note(signal),
     recordDay: (signal) => overview.recordDay(signal),
+    makeBackups: (signal) => service.makeBackups?.(logBackups(logger), signal) ?? Promise.resolve(),
     deliverWebhooks: (signal) => webhooks?.run(signal) ?? Promise.resolve(),
     logger,
     intervals,

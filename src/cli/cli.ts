@@ -2,13 +2,14 @@ import { parseArgs } from 'node:util'
 import { ERROR_KINDS } from '../core/error-codes.ts'
 import { isAppError, messageOf } from '../core/errors.ts'
 import { callAdmin } from './call-admin.ts'
-import type {
-  Command,
-  CommandArguments,
-  CommandCall,
-  CommandServices,
-  Copies,
-  StandaloneCommand,
+import {
+  type Command,
+  type CommandArguments,
+  type CommandCall,
+  type CommandServices,
+  type Copies,
+  NotEmbedded,
+  type StandaloneCommand,
 } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { REBUILD } from './commands/rebuild.ts'
@@ -28,8 +29,9 @@ export interface CliOptions {
 }
 
 /**
- * Runs one command. Exit codes: 0 done; 1 refused, failed, or done with findings; 2 usage error. Results go to `print`
- * (with `--json` as one document), the rest to `printError`; neither receives terminal control characters.
+ * Runs one command. Exit codes: 0 done; 1 refused, failed, or done with findings; 2 usage error, or not for these
+ * settings. Results go to `print` (with `--json` as one document), the rest to `printError`; neither receives terminal
+ * control characters.
  */
 export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
   const { args, interruption, drawLine, copies } = options
@@ -66,7 +68,7 @@ export async function runCli(options: CliOptions): Promise<0 | 1 | 2> {
     return exitCode
   } catch (error) {
     printError(describe(error))
-    return 1
+    return error instanceof NotEmbedded ? 2 : 1
   }
 }
 

@@ -1,3 +1,10 @@
+import type { BackupFinding } from '../core/backup/finding.ts'
+import type {
+  BackupResult,
+  CheckedBackup,
+  CopiedContents,
+  RestoredBackup,
+} from '../core/backup/results.ts'
 import type { CopiedObjects, CopyPack } from '../core/objects/copy-pack.ts'
 import type { Rebuilder } from '../core/rebuild/rebuilder.ts'
 import type { ReleasedFrom } from '../core/resumable/release-finished.ts'
@@ -10,7 +17,6 @@ export interface CommandServices extends ReleasedFrom {
   readonly sweeper: Sweeper
   readonly verifier: Verifier
   readonly rebuilder: Rebuilder
-  backup(file: string): Promise<{ readonly bytes: number }>
   /** Makes the object store the one that the database knows, and resolves to its identity. */
   adoptStore(): Promise<string>
   /** `onUnrecorded` is called with each failure of the audit trail; what the call has done stands. */
@@ -30,12 +36,44 @@ interface CopyOptions {
   readonly signal: AbortSignal
 }
 
+interface FolderOptions {
+  readonly directory: string
+  readonly onFinding: (finding: BackupFinding) => void
+  /** Called once if a backup to the folder is running, whose end the call waits for. */
+  readonly onWait: () => void
+  readonly signal: AbortSignal
+}
+
 export interface Copies {
-  /** Stores a copy made by `copyTo` as the new object `target`. Leaves no local file and, if it rejects, no object. */
+  /**
+   * Adds a complete copy to a folder; see `compose/backup/run-backup.ts`. Keeps the newest `keep` copies, `BACKUP_KEEP`
+   * by default. Rejects with `NotEmbedded`, as `restoreFrom` does.
+   */
+  backUp(
+    options: Omit<FolderOptions, 'onWait'> & {
+      readonly keep: number | undefined
+      readonly onProgress: (copied: CopiedContents) => void
+    },
+  ): Promise<BackupResult>
+  /** Checks all copies in a folder, with any settings; see `compose/backup/check-backup.ts`. */
+  check(
+    options: FolderOptions & { readonly onProgress: (checked: CheckedBackup) => void },
+  ): Promise<CheckedBackup>
+  /** Restores a copy, the newest by default, to an empty `DATA_DIR`; see `compose/backup/restore-backup.ts`. */
+  restoreFrom(
+    options: FolderOptions & {
+      readonly time: string | undefined
+      readonly onProgress: (copied: CopiedContents) => void
+    },
+  ): Promise<RestoredBackup>
+  /**
+   * Stores a copy of the database, or what `copyTo` writes to a file, as the new object `target`. Leaves no local file
+   * and, if it rejects, no object.
+   */
   send(
     options: CopyOptions & {
       readonly target: string
-      readonly copyTo: (file: string) => Promise<unknown>
+      readonly copyTo?: (file: string) => Promise<unknown>
     },
   ): Promise<{ readonly bytes: number }>
   /** Restores a missing database from `source`; see `database/sqlite/restore.ts`. */
@@ -45,6 +83,9 @@ export interface Copies {
   /** Copies the small objects that `to` lacks from `from`; see `object-store/filesystem/pack/copy-pack.ts`. */
   pack(options: CopyPack): Promise<CopiedObjects>
 }
+
+/** The settings name a database or an object store that has tools of its own for this: exit code 2. */
+export class NotEmbedded extends Error {}
 
 export type Flags = Readonly<Record<string, string | undefined>>
 

@@ -82,6 +82,11 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     user: 'only what concerns the user with this id',
     operator: 'only what the operator with this name did',
   },
+  backup: {
+    keep: 'how many of the newest copies stay, a number from 1 to 1000; by default BACKUP_KEEP',
+    check: 'read all copies and every object, and change nothing',
+  },
+  restore: { copy: 'the name of the copy; by default the newest one' },
   sweep: { 'trust-clock': 'end the wait after a wrong clock; the clock must be right' },
   verify: {
     repair: 'fix the differences that can be fixed',

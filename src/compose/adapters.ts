@@ -17,6 +17,7 @@ import type { Database } from '../database/database.ts'
 import { durabilityWarnings } from '../database/postgres/server-settings.ts'
 import { createDiskReserve } from '../database/sqlite/disk-reserve.ts'
 import { openSqlite } from '../database/sqlite/sqlite.ts'
+import { assertRestored } from '../database/sqlite/unfinished-restore.ts'
 import { ensureDirectory } from '../object-store/filesystem/durable-directories.ts'
 import { measurePack } from '../object-store/filesystem/pack/pack-file.ts'
 import { createFilesystemStore } from '../object-store/filesystem/store.ts'
@@ -30,6 +31,7 @@ export async function openDatabase(config: DatabaseConfig): Promise<Database> {
   }
   const { file } = config
   const directory = dirname(file)
+  assertRestored(file)
   // SQLite syncs this directory itself. Those above it are ours to open only if they were created here.
   await ensureDirectory(directory, directory).catch((cause: unknown) => {
     const detail = `The database folder ${directory} cannot be used. Set DATA_DIR or DATABASE_URL to another one.`

@@ -14,6 +14,8 @@ export interface BackgroundJobsOptions {
   readonly recordDay: (signal: AbortSignal) => Promise<void>
   /** `run` of `createWebhookDelivery`. */
   readonly deliverWebhooks: (signal: AbortSignal) => Promise<void>
+  /** `run` of `createScheduledBackups`. */
+  readonly makeBackups: (signal: AbortSignal) => Promise<void>
   readonly logger: FastifyBaseLogger
   readonly intervals?: JobIntervals | undefined
 }
@@ -50,6 +52,7 @@ export function startBackgroundJobs(options: BackgroundJobsOptions) {
   const recordDay = () =>
     options.recordDay(signal).catch(report('recording the figures of the day failed'))
   const deliveries = options.deliverWebhooks(signal)
+  const backups = options.makeBackups(signal)
   const others = [
     every(sweepIntervalMs, noteGrants),
     every(sweepIntervalMs, recordDay),
@@ -57,10 +60,10 @@ export function startBackgroundJobs(options: BackgroundJobsOptions) {
     every(recordIntervalMs, record),
   ]
   return {
-    /** Starts no further job and waits for running sweeps. */
+    /** Starts no further job, ends a backup, and waits for running sweeps. */
     async stop(): Promise<void> {
       stopping.abort()
-      await Promise.all([sweeps, expiries, deliveries])
+      await Promise.all([sweeps, expiries, deliveries, backups])
     },
     /** Records the latest uses of access tokens, for at most `LAST_RECORD_MS`. Never rejects. */
     async recordLast(): Promise<void> {

@@ -12,6 +12,7 @@ import {
 import { readVersion } from '../build-info.ts'
 import { type Config, partSizeOf } from '../config/config.ts'
 import { createAccessTokens } from '../core/auth/access-tokens.ts'
+import type { BackupHooks } from '../core/backup/backup-schedule.ts'
 import { createFeed, waking } from '../core/changes/feed.ts'
 import { createAuditTrail } from '../core/audit/audit-trail.ts'
 import { timeoutSignal } from '../core/async/deadline.ts'
@@ -43,7 +44,6 @@ import { createResumableUploads } from '../core/resumable/resumable-uploads.ts'
 import { UploadMemory } from '../core/memory/upload-memory.ts'
 import { createUsers } from '../core/users/users.ts'
 import { createVerifier } from '../core/verify/verifier.ts'
-import { backUp } from '../database/sqlite/backup.ts'
 import type { Database } from '../database/database.ts'
 import { createWebhookDelivery, type WebhookHooks } from '../core/webhooks/delivery.ts'
 import { createParkedWebhooks } from '../core/webhooks/parked-webhooks.ts'
@@ -57,11 +57,13 @@ import { createRebuildLedger } from '../database/rebuild/rebuild-ledger.ts'
 import type { Writer } from '../database/sqlite/writer/writer.ts'
 import type { UserStores } from '../database/users/user-store.ts'
 import { createUploadHooks, meterAppends } from '../metrics/appends.ts'
+import { meterBackups } from '../metrics/backups.ts'
 import { createCallMeters, meterHistory, meterRepository } from '../metrics/call-meters.ts'
 import { createInstruments } from '../metrics/instruments.ts'
 import { createMetrics } from '../metrics/metrics.ts'
 import { createClockHooks, meterSweeper } from '../metrics/sweeps.ts'
 import { meterWebhooks } from '../metrics/webhooks.ts'
+import { createScheduledBackups } from './backup/scheduled-backups.ts'
 import { endLeases, openEmbedded } from './embedded.ts'
 import { openKnownStore, PREPARE_TIMEOUT_MS } from './known-store.ts'
 import { layerPorts, type Ports } from './layers.ts'
@@ -132,14 +134,17 @@ export async function openService(config: Config, overrides: Overrides = {}) {
   const {
     ledgerSpace = overrides.database ? undefined : openLedgerSpace(config, database, onReserveUse),
   } = overrides
-  const parts = { database, store, writer, ledgerOptions, jwt, ledgerSpace, overrides }
+  const version = await readVersion()
+  const backups = createScheduledBackups(config, version)
+  const parts = { database, store, writer, ledgerOptions, jwt, ledgerSpace, backups, overrides }
   const useCases = createUseCases(config, parts)
   const { ledger } = useCases
   const redirect = await openRedirect(objectStore)
   const instance = createInstance({
-    version: await readVersion(),
+    version,
     settings: config.settings,
     measureFreeDisk: () => measureFreeDisk(config),
+    findLastBackup: async () => backups?.findLast(),
   })
   const kept = opened.move()
   return {
@@ -152,8 +157,6 @@ export async function openService(config: Config, overrides: Overrides = {}) {
       embedded === undefined ? 0 : start(() => endLeases(embedded, { ledger, warn })),
     /** Makes the reserve of an embedded database whole if the disk has room for it. */
     keepReserve: async () => void (await ledgerSpace?.measureReserve()),
-    /** `file` must not exist; see `database/sqlite/backup.ts`. */
-    backup: (file: string) => backUp(database, file),
     /** Makes the object store the one that the database knows, and resolves to its identity. */
     adoptStore: () => {
       const signal = timeoutSignal(PREPARE_TIMEOUT_MS)
@@ -173,11 +176,12 @@ interface Opened {
   readonly ledgerOptions: LedgerOptions
   readonly jwt: IdentityProvider | undefined
   readonly ledgerSpace: LedgerSpace | undefined
+  readonly backups: ReturnType<typeof createScheduledBackups>
   readonly overrides: Overrides
 }
 
 function createUseCases(config: Config, opened: Opened) {
-  const { database, ledgerOptions, ledgerSpace, overrides } = opened
+  const { database, ledgerOptions, ledgerSpace, backups, overrides } = opened
   const { maxFileSize } = config
   const { leaseMs = LEASE_MS, reverifyMs } = overrides
   const { ports, unmetered, instruments, readiness, memory } = createPorts(config, opened)
@@ -275,6 +279,11 @@ function createUseCases(config: Config, opened: Opened) {
           events: webhooks.events,
           hooks: meterWebhooks(hooks, instruments),
         })),
+    /** `undefined` without `BACKUP_DIR`. */
+    makeBackups:
+      backups &&
+      ((hooks: BackupHooks, signal: AbortSignal) =>
+        backups.run(meterBackups(hooks, instruments), signal)),
     readiness,
     sweeper: meterSweeper(sweeper, instruments),
     metrics: createMetrics({
@@ -286,6 +295,7 @@ function createUseCases(config: Config, opened: Opened) {
       connections: database.connections,
       measurePack: openPackMeasure(config),
       measureReserve: ledgerSpace && (() => ledgerSpace.measureReserve()),
+      findBackup: backups && (async () => (await backups.findLast())?.completedAt),
     }),
     verifier: createVerifier({ inventory, ledger, objects }),
     rebuilder: createRebuilder({ ledger: createRebuildLedger(database), objects }),
@@ -303,13 +313,14 @@ function createAuth(config: Config, users: UserStores, { jwt, overrides }: Opene
 }
 
 function createPorts(config: Config, opened: Opened) {
-  const { database, store, writer, ledgerOptions, overrides, ledgerSpace } = opened
+  const { database, store, writer, ledgerOptions, overrides, ledgerSpace, backups } = opened
   const { uploadMemory, maxUploads, maxUnfinished } = config
   const instruments = createInstruments({
     hasPool: database.connections !== undefined,
     hasPack: config.objectStore.kind === 'file',
     hasWebhooks: config.webhooks !== undefined,
     hasReserve: ledgerSpace !== undefined,
+    hasBackups: backups !== undefined,
   })
   const meter = createCallMeters(instruments)
   const trace = overrides.tracing?.tracePorts(tracedPlaces(config))

@@ -1,16 +1,63 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import type { Copies } from '../cli/command.ts'
-import { readConfig, readS3Settings } from '../config/config.ts'
+import { dirname, join, resolve } from 'node:path'
+import { readVersion } from '../build-info.ts'
+import { type Copies, NotEmbedded } from '../cli/command.ts'
+import { type Config, readConfig, readS3Settings } from '../config/config.ts'
 import { AppError } from '../core/errors.ts'
 import { ensureDirectory } from '../object-store/filesystem/durable-directories.ts'
+import type { EmbeddedPlaces } from './backup/backup-places.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 export function createCopies(environment: Environment): Copies {
+  async function copyDatabase(file: string): Promise<void> {
+    const { database } = readConfig(environment)
+    if (database.kind !== 'sqlite') throw new NotEmbedded(USE_PG_DUMP)
+    const { openDatabase } = await import('./adapters.ts')
+    const { backUp } = await import('../database/sqlite/backup.ts')
+    const opened = await openDatabase(database)
+    try {
+      await backUp(opened, file)
+    } finally {
+      await opened.close()
+    }
+  }
+
   return {
-    async send({ copyTo, target, onProgress, signal }) {
+    async backUp({ directory, keep, onFinding, onProgress, signal }) {
+      const config = readConfig(environment)
+      const places = embeddedPlacesOf(config)
+      const { runBackup } = await import('./backup/run-backup.ts')
+      return await runBackup({
+        places,
+        directory: resolve(directory),
+        keep: keep ?? config.backups.keep,
+        version: await readVersion(),
+        onFinding,
+        onProgress,
+        signal,
+      })
+    },
+    async check({ directory, onFinding, onProgress, onWait, signal }) {
+      const { checkBackup } = await import('./backup/check-backup.ts')
+      const { readInTurn } = await import('./backup/folder-in-use.ts')
+      const folder = resolve(directory)
+      return await readInTurn(folder, { onWait, signal }, () =>
+        checkBackup({ directory: folder, onFinding, onProgress, signal }),
+      )
+    },
+    async restoreFrom({ directory, time, onFinding, onProgress, onWait, signal }) {
+      const config = readConfig(environment)
+      const places = embeddedPlacesOf(config)
+      const { restoreBackup } = await import('./backup/restore-backup.ts')
+      const { readInTurn } = await import('./backup/folder-in-use.ts')
+      const folder = resolve(directory)
+      return await readInTurn(folder, { onWait, signal }, () =>
+        restoreBackup({ config, places, directory: folder, time, onFinding, onProgress, signal }),
+      )
+    },
+    async send({ copyTo = copyDatabase, target, onProgress, signal }) {
       const { bucket, key } = parseS3Address(target)
       const { dataDir } = readConfig(environment)
       const client = readS3Settings(environment)
@@ -28,8 +75,7 @@ export function createCopies(environment: Environment): Copies {
       const { bucket, key } = parseS3Address(source)
       const { database } = readConfig(environment)
       const client = readS3Settings(environment)
-      if (database.kind !== 'sqlite')
-        throw new Error('Restore a PostgreSQL database with pg_restore.')
+      if (database.kind !== 'sqlite') throw new NotEmbedded(USE_PG_DUMP)
       const { restore } = await import('../database/sqlite/restore.ts')
       const { downloadCopy } = await import('../object-store/s3/database-copy.ts')
       const directory = dirname(database.file)
@@ -45,6 +91,22 @@ export function createCopies(environment: Environment): Copies {
     },
   }
 }
+
+/** Throws `NotEmbedded`, which says what to use instead, unless the database is embedded and the objects are files. */
+export function embeddedPlacesOf({ dataDir, database, objectStore }: Config): EmbeddedPlaces {
+  if (database.kind !== 'sqlite') throw new NotEmbedded(`${USE_PG_DUMP} ${SEE}`)
+  if (objectStore.kind !== 'file') throw new NotEmbedded(`${USE_S3_TOOLS} ${SEE}`)
+  return { dataDir, database: database.file, objects: objectStore.directory }
+}
+
+const USE_PG_DUMP =
+  'The database is PostgreSQL: use pg_dump and pg_restore for it, and copy the objects after it.'
+
+const USE_S3_TOOLS =
+  'The objects are in S3: use "cloud-repo backup s3://bucket/key" and "restore s3://bucket/key" for the database, and ' +
+  'mc mirror or rclone for the objects after it.'
+
+const SEE = 'docs/backup.md, "With PostgreSQL or S3", has the commands.'
 
 /** S3's limit ("Naming Amazon S3 objects" in the S3 guide). */
 const MAX_KEY_BYTES = 1024

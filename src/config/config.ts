@@ -4,6 +4,7 @@ import { WEBHOOK_EVENTS, type WebhookEvent } from '../core/webhooks/webhook-even
 import { parseDeviceShare } from '../core/quota/device-share.ts'
 import { smallestBudget } from '../core/memory/upload-memory.ts'
 import { partSizeFor } from '../object-store/s3/part-size.ts'
+import { readBackups } from './backups.ts'
 import { readBrand } from './brand.ts'
 import { createReader, type Environment, type Reader } from './reader.ts'
 import { readTraces } from './tracing.ts'
@@ -117,6 +118,8 @@ function readSettings(reader: Reader) {
   const { shown, shownUrl } = reader
   const dataDir = resolve(shown('DATA_DIR', './data', String))
   const databaseFile = join(dataDir, 'database.sqlite')
+  const database = shownUrl('DATABASE_URL', `sqlite:${databaseFile}`, parseDatabase)
+  const objectStore = readObjectStore(reader, dataDir)
   return {
     host: shown('HOST', '127.0.0.1', String),
     port: shown('PORT', '3000', parsePort),
@@ -125,8 +128,13 @@ function readSettings(reader: Reader) {
     /** `undefined`: clients reach the service at the address that their requests name. */
     publicUrl: shown('PUBLIC_URL', '', parsePublicUrl),
     dataDir,
-    database: shownUrl('DATABASE_URL', `sqlite:${databaseFile}`, parseDatabase),
-    objectStore: readObjectStore(reader, dataDir),
+    database,
+    objectStore,
+    backups: readBackups(reader, {
+      dataDir,
+      databaseFile: database.kind === 'sqlite' ? database.file : undefined,
+      objects: objectStore.kind === 'file' ? objectStore.directory : undefined,
+    }),
     baseCapacity: shown('BASE_CAPACITY', '1GiB', parseByteSize),
     deviceCapacity: shown('DEVICE_CAPACITY', '5GiB', parseByteSize),
     deviceModels: shown('DEVICE_MODELS', '{}', parseDeviceModels),

@@ -32,11 +32,13 @@ export function createInstruments({
   hasPack,
   hasWebhooks = false,
   hasReserve = false,
+  hasBackups = false,
 }: {
   readonly hasPool: boolean
   readonly hasPack: boolean
   readonly hasWebhooks?: boolean
   readonly hasReserve?: boolean
+  readonly hasBackups?: boolean
 }) {
   const registry = new Registry()
   const { counter, countedBy, gauge, histogram } = createMakers(registry)
@@ -118,6 +120,18 @@ export function createInstruments({
       : undefined,
     reserveBytes: hasReserve
       ? gauge('disk_reserve_bytes', 'Bytes held by the reserve on the disk of the database.')
+      : undefined,
+    backups: hasBackups
+      ? {
+          completion: gauge(
+            'backup_completion_timestamp_seconds',
+            'When the newest backup in BACKUP_DIR was complete.',
+          ),
+          failure: gauge(
+            'backup_failure_timestamp_seconds',
+            'When the last backup of this instance failed; 0 if none has.',
+          ),
+        }
       : undefined,
     refusals: countedBy('refusals', 'Refused requests by the code of their problem document.', {
       label: 'code',

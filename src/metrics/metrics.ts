@@ -21,6 +21,8 @@ export interface MetricsOptions {
   readonly measurePack: (() => Promise<number>) | undefined
   /** Bytes that the reserve of an embedded database holds; `undefined` if there is none. */
   readonly measureReserve: (() => Promise<number>) | undefined
+  /** When the newest backup was complete: milliseconds since 1970; `undefined` if none is. */
+  readonly findBackup: (() => Promise<number | undefined>) | undefined
 }
 
 interface ConnectionCounts {
@@ -31,7 +33,7 @@ interface ConnectionCounts {
 }
 
 export function createMetrics(options: MetricsOptions) {
-  const { instruments, ledger, readiness } = options
+  const { instruments, ledger, readiness, findBackup } = options
   const { registry } = instruments
   const scrapes = [
     createBacklogScrape(instruments, ledger),
@@ -39,6 +41,10 @@ export function createMetrics(options: MetricsOptions) {
     createWebhookScrape(instruments.webhooks, ledger),
     createGaugeScrape(instruments.packBytes, options.measurePack),
     createGaugeScrape(instruments.reserveBytes, options.measureReserve),
+    createGaugeScrape(instruments.backups?.completion, async () => {
+      const completedAt = await findBackup?.()
+      return completedAt && completedAt / 1000
+    }),
   ]
   const requests = createRequestMetrics(instruments)
   let watchesProcess = false

@@ -80,15 +80,16 @@ const FIGURES = [
   'garbage',
 ] as const
 
-/** For a gauge without labels; neither is set in a stack that has no such value. */
+/** For a gauge without labels; neither is set in a stack that has no such value. Shows nothing for `undefined`. */
 export function createGaugeScrape(
   gauge: Instruments['packBytes'],
-  measure: (() => Promise<number>) | undefined,
+  measure: (() => Promise<number | undefined>) | undefined,
 ): Scrape {
   return createScrape({
     clear: () => gauge?.remove(),
     read: async () => {
-      if (measure !== undefined) gauge?.set(await measure())
+      const value = await measure?.()
+      if (value !== undefined) gauge?.set(value)
     },
   })
 }

@@ -456,7 +456,7 @@ describe('exit code 2, without opening anything, for', () => {
     ],
     ['half a command', 'users', /^Unknown command "users"\.\n(usage: cloud-repo users .*\n){6}"/],
     ['a similar group', 'token list a', /^Unknown .*\n(usage: cloud-repo tokens .*\n){3}"/],
-    ['a misspelt command', 'backups a', /^Unknown .*\nusage: cloud-repo backup <file>\n"/],
+    ['a misspelt command', 'backups a', /^Unknown .*\nusage: cloud-repo backup <directory> .*\n"/],
     [
       'an unknown group',
       'frobnicate',
@@ -468,7 +468,7 @@ describe('exit code 2, without opening anything, for', () => {
     ['a flag of another command', 'users list --model x', /--model[^]*\nusage: /],
     ['a flag without its value', 'users list --limit', /--limit[^]*\nusage: /],
     ['a value for a switch', 'users list --json=5', /--json[^]*\nusage: /],
-    ['an operand without a letter', 'backup ', /^usage: cloud-repo backup <file>$/],
+    ['an operand without a letter', 'backup ', /^usage: cloud-repo backup <directory> /],
     [
       'a value without a letter',
       'tokens issue alice --prefix=',

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Cli, createClient, sha256 } from './client.ts'
@@ -79,13 +80,15 @@ export function imageSuite(project: Project): void {
       const cwd = await temporaryFolder(opened)
       const port = await freePort()
       const ports = `127.0.0.1:${port}:3000`
-      const name = await startImage(project, { environment: {}, ports })
+      const backups = join(cwd, 'backups')
+      await mkdir(backups)
+      await chmod(backups, 0o777)
+      const started = { environment: {}, ports, mounts: [`${backups}:/backup`] }
+      const name = await startImage(project, started)
       const run = (block: string) => {
         const lines = block
-          .replaceAll(/(?<=(?:exec|start|--name|--volumes-from|-v) )cloud-repository\b/g, name)
-          .replaceAll('cloud-repository:/', `${name}:/`)
+          .replaceAll(/(?<=(?:exec|-v) )cloud-repository\b/g, name)
           .replaceAll(/ cloud-repository(?=[ \n])/g, ` ${project.name}-service`)
-          .replace('127.0.0.1:3000:3000', ports)
         const words = ['--norc', '-euo', 'pipefail', '-c', lines]
         return promisify(execFile)('bash', words, { cwd, timeout: 120_000 })
       }
@@ -100,7 +103,7 @@ export function imageSuite(project: Project): void {
       await docker(['rm', '--force', name])
       await docker(['volume', 'rm', name])
       await run(restore)
-      await healthy(name)
+      await startImage(project, { ...started, name })
       for (const [file, content] of Object.entries(contents)) {
         expect(await client.download(file)).toEqual({ status: 200, sha256: sha256(content) })
       }
@@ -146,14 +149,19 @@ async function versitygw(project: Project): Promise<string> {
 interface Start {
   readonly environment: Readonly<Record<string, string>>
   readonly ports: string
+  /** Of the container and its volume; a new one when left out. */
+  readonly name?: string
+  readonly mounts?: readonly string[]
 }
 
 /** Runs the image until the end of the test, and resolves to the container's name once its own check says healthy. */
-async function startImage(project: Project, { environment, ports }: Start): Promise<string> {
-  const name = `${project.name}-image-${randomBytes(4).toString('hex')}`
+async function startImage(project: Project, start: Start): Promise<string> {
+  const { environment, ports, mounts = [] } = start
+  const { name = `${project.name}-image-${randomBytes(4).toString('hex')}` } = start
   const settings = Object.entries(environment).flatMap(([key, value]) => ['-e', `${key}=${value}`])
   const limits = ['--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges']
-  const place = ['--network', `${project.name}_front`, '-p', ports, '-v', `${name}:/data`]
+  const place = ['--network', `${project.name}_front`, '-p', ports]
+  const volumes = [`${name}:/data`, ...mounts].flatMap((volume) => ['-v', volume])
   onTestFinished(async () => {
     await docker(['rm', '--force', '--volumes', name])
     await docker(['volume', 'rm', '--force', name])
@@ -161,7 +169,17 @@ async function startImage(project: Project, { environment, ports }: Start): Prom
   // The image's own check, more often.
   const check = ['--health-interval', '1s']
   const image = `${project.name}-service`
-  await docker(['create', '--name', name, ...limits, ...check, ...place, ...settings, image])
+  await docker([
+    'create',
+    '--name',
+    name,
+    ...limits,
+    ...check,
+    ...place,
+    ...volumes,
+    ...settings,
+    image,
+  ])
   await docker(['network', 'connect', `${project.name}_back`, name])
   await docker(['start', name])
   await healthy(name)

@@ -34,6 +34,7 @@ describe('readConfig', () => {
       dataDir: resolve('data'),
       database: { kind: 'sqlite', file: resolve('data/database.sqlite') },
       objectStore: { kind: 'file', directory: resolve('data/objects') },
+      backups: { directory: undefined, everyMs: 24 * 3_600_000, keep: 7 },
       baseCapacity: 2 ** 30,
       deviceCapacity: 5 * 2 ** 30,
       deviceModels: new Map(),
@@ -584,5 +585,38 @@ describe('webhooks', () => {
     [{ WEBHOOK_URL, WEBHOOK_SECRET: secretOf(32), WEBHOOK_EVENTS: 'file.made' }, 'WEBHOOK_EVENTS'],
   ])('%j are refused', (environment, name) => {
     expect(faulty(environment)).toEqual([name])
+  })
+})
+
+describe('BACKUP_DIR', () => {
+  it.each([
+    [
+      { DATABASE_URL: 'postgres://u:p@db/x' },
+      'needs the embedded database; back up PostgreSQL with pg_dump',
+    ],
+    [{ OBJECT_STORE: 's3://bucket' }, 'needs local files; copy a bucket with mc mirror or rclone'],
+    [{ BACKUP_DIR: '/srv/cloud/objects/backups' }, 'must not lie in the folder of the objects'],
+    [{ BACKUP_DIR: '/srv' }, 'must not contain the database and the objects'],
+  ])('is refused with %o', (settings, fault) => {
+    const environment = { DATA_DIR: '/srv/cloud', BACKUP_DIR: '/backups', ...settings }
+    expect(() => readConfig(environment)).toThrow(`BACKUP_DIR: ${fault}`)
+  })
+
+  it('may lie in DATA_DIR, on the disk of a container', () => {
+    const { backups } = readConfig({
+      DATA_DIR: '/data',
+      BACKUP_DIR: '/data/backups',
+      BACKUP_EVERY: '6h',
+    })
+    expect(backups).toEqual({ directory: '/data/backups', everyMs: 6 * 3_600_000, keep: 7 })
+  })
+
+  it.each([
+    ['BACKUP_EVERY', '10s'],
+    ['BACKUP_EVERY', '367d'],
+    ['BACKUP_KEEP', '0'],
+    ['BACKUP_KEEP', '1001'],
+  ])('has no such schedule: %s=%s', (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(`${name}: must be`)
   })
 })

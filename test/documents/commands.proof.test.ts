@@ -195,10 +195,9 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     // The promotion ends one day.
     expect(capacities.at(-1)).toBeGreaterThanOrEqual(21 * 2 ** 30)
   },
-  'mkdir -p -m 700 backups': async ({ text, clone }) => {
-    await clone.run(`${RSYNC}\n${text}`)
-    const made = await clone.run('ls backups; ls -A backups/objects')
-    expect(made).toMatch(/^database-[-0-9]{17}\.sqlite\nobjects\n./)
+  'npm run -s cli -- backup backups\n': async ({ text, clone }) => {
+    expect(await clone.run(text)).toMatch(/^copied +\d[^]*^findings +0$/m)
+    expect(await clone.run('ls backups')).toBe('backup.lock\ncopies\nobjects\n')
   },
   'mv data data.lost': async ({ text }) => {
     await using opened = new AsyncDisposableStack()
@@ -207,9 +206,9 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     const target = `${service.url}/users/me/repo/kept.txt`
     const headers = { cookie: `access_token=${service.token}` }
     await fetch(target, { method: 'PUT', headers, body: 'kept' })
-    await clone.run(`${RSYNC}\n${blockOf('mkdir -p -m 700 backups').text}`)
+    await clone.run(blockOf('npm run -s cli -- backup backups\n').text)
     await service.stop()
-    expect(await clone.run(text)).toMatch(/^remaining +0$/m)
+    expect(await clone.run(text)).toMatch(/^files +[1-9]/m)
     const restored = await clone.start('npm start')
     const reply = await fetch(`${restored.url}/users/me/repo/kept.txt`, { headers })
     expect(await reply.text()).toBe('kept')
@@ -346,14 +345,17 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     expect(empty.output()).toMatch(`export ADMIN_TOKEN=${ADMIN_TOKEN}\n`)
     await empty.stop()
   },
-  'npm run -s cli -- backup before-upgrade': async ({ text, clone }) => {
+  'npm run -s cli -- backup backups &&': async ({ text, clone }) => {
     const environment = { DATA_DIR: join(clone.folder, 'upgraded') }
+    // Of the service of the other blocks.
+    await clone.run('rm -rf backups')
     await clone.run('npm run -s cli -- users create alice', environment)
     const git =
       'git() { case "$1" in rev-parse) echo cbd861c;; switch | pull) ;; *) false;; esac; }'
     const upgraded = await clone.start(`${git}\n${BUILT}\n${text}`, environment)
     await upgraded.stop()
-    const copy = { ...environment, DATABASE_URL: 'sqlite:before-upgrade-cbd861c.sqlite' }
+    const copy = { DATA_DIR: join(clone.folder, 'before') }
+    await clone.run('npm run -s cli -- restore backups', copy)
     expect(await clone.run('npm run -s cli -- users show alice', copy)).toContain('alice')
   },
   'URL=${URL:-': async ({ text, clone }) => {
@@ -408,7 +410,6 @@ async function secretsOfCompose(): Promise<string[]> {
 }
 
 /** Does what rsync does here, since a machine may lack it. */
-const RSYNC = 'rsync() { mkdir -p "$4" && cp -a "$3." "$4" && rm "$4"pack.sqlite*; }'
 
 /** Installs and builds nothing: the clone links to what is installed, and the page is built. */
 const BUILT = 'npm() { case "$*" in ci | "run build") ;; *) command npm "$@";; esac; }'

@@ -15,6 +15,7 @@ describe('the metrics', () => {
       hasPack: true,
       hasWebhooks: true,
       hasReserve: true,
+      hasBackups: true,
     })
     const calls = createCallMeters(instruments)
     const metrics = createMetrics({
@@ -26,6 +27,7 @@ describe('the metrics', () => {
       connections: () => ({ limit: 10, open: 2, idle: 1, waiting: 0 }),
       measurePack: async () => 4096,
       measureReserve: async () => 8_388_608,
+      findBackup: async () => 1_796_029_351_000,
     })
     metrics.watchProcess({ version: '1.2.3' })
     await useAll(metrics, calls)
@@ -41,6 +43,8 @@ describe('the metrics', () => {
 const PROMISED = [
   'appends_running gauge',
   'appends_total counter end',
+  'backup_completion_timestamp_seconds gauge',
+  'backup_failure_timestamp_seconds gauge',
   'build_info gauge version',
   'clock_jumps_total counter direction',
   'clock_lead_seconds gauge',

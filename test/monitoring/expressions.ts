@@ -21,13 +21,15 @@ export async function ruleExpression(alert: string): Promise<string> {
   return expression
 }
 
-/** The metrics that rules look at, but for those of `verify`, of backup jobs, and of a database on its own disk. */
+/** The metrics that rules look at, but for those of `verify`, of backups, and of a database on its own disk. */
 export async function ruleMetrics(): Promise<readonly string[]> {
   const text = await readFile('deploy/monitoring/alerts.yml', 'utf8')
   const named = [...text.matchAll(/\b(?:cloud_repository|nodejs|process)_[a-z0-9_]+/g)]
   const names = new Set(named.map(([name]) => name))
   return [...names].filter(
     (name) =>
-      !/_(drift|(verify|backup)_completion_timestamp_seconds|disk_reserve_bytes)$/.test(name),
+      !/_(drift|(verify|backup)_completion_timestamp_seconds|backup_failure_timestamp_seconds|disk_reserve_bytes)$/.test(
+        name,
+      ),
   )
 }

@@ -25,6 +25,7 @@ function start(sweeper: Sweeper, sweepIntervalMs = 5): void {
     noteGrants: async () => undefined,
     recordDay: async () => undefined,
     deliverWebhooks: async () => undefined,
+    makeBackups: async () => undefined,
     logger: fastify().log,
     intervals: { sweepIntervalMs },
   })

@@ -5,5 +5,5 @@ export function failingCopies(error: Error): Copies {
   const fail = async (): Promise<never> => {
     throw error
   }
-  return { send: fail, restore: fail, pack: fail }
+  return { backUp: fail, check: fail, restoreFrom: fail, send: fail, restore: fail, pack: fail }
 }

@@ -22,11 +22,12 @@ export function overviewText(answer: Json): string {
 
 function figuresOf(answer: Omit<Overview, 'fullest' | 'largest' | 'growth' | 'settings'>): Row {
   const { taken_at, users, files, used, reserved, garbage, history, webhooks } = answer
-  const { version, free_disk } = answer
+  const { version, free_disk, last_backup } = answer
   return {
     version,
     free_for_database: bytesOrNull(free_disk.database),
     free_for_objects: bytesOrNull(free_disk.objects),
+    last_backup: last_backup?.at ?? null,
     taken_at,
     active_users: users.active,
     suspended_users: users.suspended,

@@ -1,3 +1,5 @@
+import { type LastBackup, lastBackupJson } from '../backup/backup-folder.ts'
+
 /** A setting as operators see it. */
 export interface SettingInForce {
   readonly name: string
@@ -20,12 +22,15 @@ export interface Instance {
   readonly uptimeSeconds: number
   readonly freeDisk: FreeDisk
   readonly settings: readonly SettingInForce[]
+  /** The newest complete copy in `BACKUP_DIR`, whoever has made it. */
+  readonly lastBackup: LastBackup | undefined
 }
 
 export interface InstanceOptions {
   readonly version: string
   readonly settings: readonly SettingInForce[]
   readonly measureFreeDisk: () => Promise<FreeDisk>
+  readonly findLastBackup: () => Promise<LastBackup | undefined>
   /** In milliseconds; monotonic by default. */
   readonly clock?: (() => number) | undefined
 }
@@ -33,26 +38,29 @@ export interface InstanceOptions {
 export type InstanceReader = ReturnType<typeof createInstance>
 
 export function createInstance(options: InstanceOptions) {
-  const { version, settings, measureFreeDisk, clock = () => performance.now() } = options
+  const { version, settings, measureFreeDisk, findLastBackup } = options
+  const { clock = () => performance.now() } = options
   const startedAt = clock()
   return {
     version,
-    /** Measures the disks anew. */
+    /** Measures the disks, and looks for backups, anew. */
     async read(): Promise<Instance> {
-      const freeDisk = await measureFreeDisk()
+      const [freeDisk, lastBackup] = await Promise.all([measureFreeDisk(), findLastBackup()])
       const uptimeSeconds = Math.floor((clock() - startedAt) / 1000)
-      return { version, uptimeSeconds, freeDisk, settings }
+      return { version, uptimeSeconds, freeDisk, settings, lastBackup }
     },
   }
 }
 
 /** An instance under the names of the admin API. */
-export function instanceJson({ version, uptimeSeconds, freeDisk, settings }: Instance) {
+export function instanceJson(instance: Instance) {
+  const { version, uptimeSeconds, freeDisk, settings, lastBackup } = instance
   const { database = null, objects = null } = freeDisk
   return {
     version,
     uptime: uptimeSeconds,
     free_disk: { database, objects },
+    last_backup: lastBackupJson(lastBackup),
     settings: settings.map(({ name, value = null, isSet, isSecret }) => {
       return { name, value, set: isSet, secret: isSecret }
     }),

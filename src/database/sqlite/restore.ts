@@ -5,6 +5,7 @@ import { messageOf } from '../../core/errors.ts'
 import { assertMigrated } from '../migrate.ts'
 import { assertAbsent, createAlone, synchronise } from './backup.ts'
 import { openSqlite } from './sqlite.ts'
+import { unfinishedRestoreOf } from './unfinished-restore.ts'
 
 export interface RestoreDatabase {
   readonly file: string
@@ -23,7 +24,7 @@ export async function restore({
 }: RestoreDatabase): Promise<{ readonly bytes: number }> {
   // SQLite would take an old database's log for that of the new one.
   for (const path of [file, `${file}-wal`, `${file}-shm`]) await assertAbsent(path, HINT)
-  const temporary = `${file}.restore`
+  const temporary = unfinishedRestoreOf(file)
   await createAlone(temporary)
   try {
     await fetch(temporary)

@@ -174,6 +174,7 @@ function inTrouble(measureBacklog: Ledger['measureBacklog']): MetricsOptions {
     connections: undefined,
     measurePack: undefined,
     measureReserve: undefined,
+    findBackup: undefined,
   }
 }
 

@@ -25,6 +25,7 @@ export function adminOverviewSuite(open: OpenService): void {
         used: 0,
         reserved: 0,
         garbage: 0,
+        last_backup: null,
         history: { used: 0, count: 0 },
         webhooks: null,
         fullest: [],

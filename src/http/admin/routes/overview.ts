@@ -57,6 +57,33 @@ const FreeDisk = Type.Object(
   { description: 'The room on the file systems of the data. Both members can mean the same one.' },
 )
 
+interface LastBackup {
+  readonly at: string
+  readonly completed_at: string
+  readonly files: number
+  readonly bytes: number
+}
+
+const LastBackup = {
+  type: ['object', 'null'],
+  properties: {
+    at: Time('When its database was copied.'),
+    completed_at: Time('When it was complete.'),
+    files: Count('Files in it.', 10_342),
+    bytes: Bytes('Bytes of these files, and of past versions.', 63_535_206),
+  },
+  required: ['at', 'completed_at', 'files', 'bytes'],
+  description: 'The newest complete backup in `BACKUP_DIR`; `null` if there is none.',
+  examples: [
+    {
+      at: '2026-11-21T03:00:00.000Z',
+      completed_at: '2026-11-21T03:00:09.000Z',
+      files: 10_342,
+      bytes: 63_535_206,
+    },
+  ],
+} as const
+
 const Setting = Type.Object(
   {
     name: Text('The name of the setting.', 'BASE_CAPACITY'),
@@ -114,6 +141,7 @@ const Overview = Type.Object(
     version: Text('The version of the instance that answers.', '0.1.0'),
     uptime: Count('The seconds since that instance started.', 86_400),
     free_disk: FreeDisk,
+    last_backup: Type.Unsafe<LastBackup | null>(LastBackup),
     settings: Type.Array(Setting, {
       description: 'The settings that this instance has read, in force since it started.',
     }),

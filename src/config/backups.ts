@@ -1,0 +1,66 @@
+import { dirname, resolve, sep } from 'node:path'
+import { parseDuration } from '../core/duration.ts'
+import { parseCount } from './parsers.ts'
+import type { Reader } from './reader.ts'
+
+export interface BackupsConfig {
+  /** `undefined`: the service makes none by itself. */
+  readonly directory: string | undefined
+  readonly everyMs: number
+  /** How many complete copies stay. */
+  readonly keep: number
+}
+
+interface BackedUp {
+  readonly dataDir: string
+  /** The embedded database; `undefined` for PostgreSQL. */
+  readonly databaseFile: string | undefined
+  /** The folder of the objects; `undefined` for S3. */
+  readonly objects: string | undefined
+}
+
+export function readBackups({ shown, faults }: Reader, backedUp: BackedUp): BackupsConfig {
+  const directory = shown('BACKUP_DIR', '', (text) => (text === '' ? undefined : resolve(text)))
+  const fault = directory === undefined ? undefined : faultOf(directory, backedUp)
+  if (fault !== undefined) faults.push(`BACKUP_DIR: ${fault}`)
+  return {
+    directory,
+    everyMs: shown('BACKUP_EVERY', '24h', parseBackupEvery),
+    keep: shown('BACKUP_KEEP', '7', parseBackupKeep),
+  }
+}
+
+function faultOf(
+  directory: string,
+  { dataDir, databaseFile, objects }: BackedUp,
+): string | undefined {
+  if (databaseFile === undefined)
+    return 'needs the embedded database; back up PostgreSQL with pg_dump'
+  if (objects === undefined) {
+    return 'needs local files; copy a bucket with mc mirror or rclone, after the database'
+  }
+  if (isWithin(directory, objects)) return 'must not lie in the folder of the objects'
+  const places = [dataDir, dirname(databaseFile), objects]
+  if (places.some((place) => isWithin(place, directory))) {
+    return 'must not contain the database and the objects'
+  }
+  return undefined
+}
+
+/** Of absolute paths. */
+export function isWithin(inner: string, outer: string): boolean {
+  return inner === outer || inner.startsWith(outer === sep ? sep : outer + sep)
+}
+
+function parseBackupEvery(text: string): number {
+  const ms = parseDuration(text)
+  if (ms >= parseDuration('1min') && ms <= parseDuration('366d')) return ms
+  throw new Error('must be a duration from 1min to 366d, such as 6h or 24h')
+}
+
+/** A run opens the database of each copy. */
+function parseBackupKeep(text: string): number {
+  const count = parseCount(text)
+  if (count >= 1 && count <= 1000) return count
+  throw new Error('must be a whole number from 1 to 1000')
+}

@@ -1,0 +1,63 @@
+import { readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { tryExclusiveLock } from '../../../src/database/sqlite/exclusive-lock.ts'
+import { type Bed, openBed } from './bed.ts'
+
+const ADMIN_TOKEN = 'sixteen-letters!'
+
+let bed: Bed
+let directory: string
+beforeEach(async () => {
+  bed = await openBed()
+  directory = bed.place('backups')
+})
+afterEach(() => bed[Symbol.asyncDispose]())
+
+const start = () =>
+  bed.start({ BACKUP_DIR: directory, BACKUP_KEEP: '2', ADMIN_TOKEN, METRICS_PORT: '0' })
+
+const copies = (): Promise<readonly string[]> => readdir(join(directory, 'copies')).catch(() => [])
+
+it('a service with BACKUP_DIR makes a backup at once, and none after a restart until it is due', async () => {
+  const first = await start()
+  await first.put('a', 2000)
+  await expect.poll(copies).toHaveLength(1)
+  const { lastBackup } = await first.service.instance.read()
+  expect(lastBackup?.completedAt).toBeGreaterThan(Date.now() - 60_000)
+  await expect
+    .poll(() => first.service.metrics.expose())
+    .toMatch(/\ncloud_repository_backup_completion_timestamp_seconds 1\d{9}/)
+  await first.stop()
+  const made = await copies()
+  const again = await start()
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+  expect(await copies()).toEqual(made)
+  await again.stop()
+})
+
+it('a backup that fails is counted as one, and one of another process is not', async () => {
+  await writeFile(directory, 'no folder')
+  const failing = await start()
+  const failed = /\ncloud_repository_backup_failure_timestamp_seconds 1\d{9}/
+  await expect.poll(() => failing.service.metrics.expose()).toMatch(failed)
+  expect((await failing.service.instance.read()).lastBackup).toBeUndefined()
+  await failing.stop()
+  await rm(directory)
+
+  await bed.run(`backup ${directory}`)
+  await rm(join(directory, 'copies'), { recursive: true })
+  using _ = tryExclusiveLock(join(directory, 'backup.lock'))
+  const waiting = await start()
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  expect(await waiting.service.metrics.expose()).not.toMatch(failed)
+  expect(await copies()).toEqual([])
+  await waiting.stop()
+})
+
+it('a stop does not wait for a backup', async () => {
+  const { stop } = await start()
+  const before = performance.now()
+  await stop()
+  expect(performance.now() - before).toBeLessThan(5_000)
+})
