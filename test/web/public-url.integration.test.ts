@@ -72,7 +72,7 @@ describeInBrowser('the page of a service with PUBLIC_URL', (browser) => {
       service: { url: `http://127.0.0.1:${service.adminPort}` },
       path: `/#/users/${user.userId}`,
     })
-    await operator.getByLabel('Admin token', { exact: true }).fill(ADMIN_TOKEN)
+    await operator.getByLabel('Token', { exact: true }).fill(ADMIN_TOKEN)
     await operator.getByRole('button', { name: 'Sign in' }).click()
     await operator.getByRole('button', { name: 'Issue a token' }).click()
     await operator.getByRole('button', { name: 'Issue', exact: true }).click()

@@ -108,7 +108,7 @@ describeInBrowser('the pages of another product, in German', (browser) => {
     const page = await open({ url })
     await page.getByRole('heading', { name: 'Als Betreiber anmelden' }).waitFor()
     expect(await page.title()).toBe('Contoso Ablage: Verwaltung')
-    await page.getByLabel('Admin-Token', { exact: true }).fill(ADMIN_TOKEN)
+    await page.getByLabel('Token', { exact: true }).fill(ADMIN_TOKEN)
     await page.getByRole('button', { name: 'Anmelden' }).click()
     await page.getByRole('complementary', { name: 'Dienst' }).waitFor()
     await expectSound(page)

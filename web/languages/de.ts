@@ -762,19 +762,50 @@ export const messages: Messages = {
     signIn: {
       title: 'Als Betreiber anmelden',
       explanation:
-        'Das Admin-Token ist das ADMIN_TOKEN dieser Installation und erlaubt alles. Du bleibst 12 Stunden ' +
+        'Dein Token als Betreiber, oder das ADMIN_TOKEN dieser Installation, das alles erlaubt. Du bleibst 12 Stunden ' +
         'angemeldet, oder bis du dich abmeldest.',
-      label: 'Admin-Token',
-      needed: 'Gib das Admin-Token ein.',
+      label: 'Token',
+      needed: 'Gib ein Token ein.',
       notKept:
         'Dein Browser hat das Token nicht behalten. Erlaube Cookies für diese Adresse und versuche es noch einmal.',
       reasons: {
-        unauthorized: 'Das ist nicht das Admin-Token dieser Installation.',
+        unauthorized:
+          'Das ist weder das Admin-Token dieser Installation noch das eines Betreibers.',
         too_many_requests:
           'Zu viele fehlgeschlagene Versuche. Versuche es in einigen Minuten noch einmal.',
         ended:
-          'Du wurdest abgemeldet: Deine Sitzung ist abgelaufen, oder das Admin-Token wurde geändert.',
+          'Du wurdest abgemeldet: Deine Sitzung ist abgelaufen, oder dein Token gilt nicht mehr.',
       },
+    },
+    roles: { viewer: 'Beobachter', support: 'Support', admin: 'Administrator' },
+    operators: {
+      title: 'Betreiber',
+      self: (name, role) => `${name} (${role})`,
+      empty: 'Keine Betreiber. Nur das ADMIN_TOKEN ist bekannt.',
+      add: 'Betreiber hinzufügen',
+      addAction: 'Hinzufügen',
+      name: 'Name',
+      nameHint: '1 bis 64 Kleinbuchstaben, Ziffern oder . _ -',
+      role: 'Rolle',
+      roleHints: {
+        viewer: 'Sieht alles und ändert nichts.',
+        support: 'Ändert auch Status, Token, Links, Dateien und Verlauf von Konten.',
+        admin: 'Darf alles.',
+      },
+      since: (time) => `seit ${time}`,
+      token: 'Token',
+      added: 'Betreiber hinzugefügt',
+      once: 'Dieses Token wird nur jetzt gezeigt. Gib es dem Betreiber auf sicherem Weg.',
+      copy: {
+        copy: 'Kopieren',
+        copied: 'Kopiert.',
+        notCopied: 'Markiere das Token und kopiere es.',
+      },
+      done: 'Fertig',
+      remove: 'Entfernen',
+      removeNamed: (name) => `${name} entfernen`,
+      removeTitle: 'Diesen Betreiber entfernen?',
+      removeText: 'Das Token und alle Sitzungen enden sofort.',
     },
     statuses: { active: 'Aktiv', suspended: 'Gesperrt', deleted: 'Wird gelöscht' },
     views: { title: 'Ansichten', overview: 'Übersicht', users: 'Konten' },

@@ -8,8 +8,9 @@ import { AuditView } from './audit/audit-view.tsx'
 import { words as auditWords } from './audit/words.ts'
 import { FilesView } from './files/files-view.tsx'
 import { OverviewView } from './overview/overview-view.tsx'
+import { OperatorsView } from './operators/operators-view.tsx'
 import type { Page } from './page.ts'
-import { ALL_USERS, AUDIT, OVERVIEW, type Place } from './route.ts'
+import { ALL_USERS, AUDIT, OPERATORS, OVERVIEW, type Place } from './route.ts'
 import { ServicePanel } from './charts/service-panel.tsx'
 import { UserView } from './user/user-view.tsx'
 import { UsersView } from './users-view.tsx'
@@ -48,6 +49,7 @@ function Desk({ page }: { readonly page: Page }) {
           {messages.product} <span class="quiet">{words.title}</span>
         </h1>
         <Views place={place} />
+        <Who page={page} />
         <button
           type="button"
           class="button button-plain"
@@ -67,13 +69,27 @@ function Desk({ page }: { readonly page: Page }) {
   )
 }
 
+function Who({ page }: { readonly page: Page }) {
+  const self = page.self.value
+  if (self === undefined) return null
+  const name = self.operator ?? 'ADMIN_TOKEN'
+  return (
+    <span class="who quiet" title={words.operators.self(name, words.roles[self.role])}>
+      {words.operators.self(name, words.roles[self.role])}
+    </span>
+  )
+}
+
 function Views({ place }: { readonly place: Place }) {
   const isOverview = place.kind === 'overview'
   const isTrail = place.kind === 'audit' && place.userId === undefined
+  const isOperators = place.kind === 'operators'
+  const isUsers = !isOverview && !isTrail && !isOperators
   const views = [
     { href: OVERVIEW, name: words.views.overview, isCurrent: isOverview },
-    { href: ALL_USERS, name: words.views.users, isCurrent: !isOverview && !isTrail },
+    { href: ALL_USERS, name: words.views.users, isCurrent: isUsers },
     { href: AUDIT, name: auditWords.title, isCurrent: isTrail },
+    { href: OPERATORS, name: words.operators.title, isCurrent: isOperators },
   ]
   return (
     <nav class="views" aria-label={words.views.title}>
@@ -96,6 +112,8 @@ function View({ page, place }: { readonly page: Page; readonly place: Place }) {
       return <UserView key={place.userId} page={page} userId={place.userId} />
     case 'files':
       return <FilesView key={place.userId} page={page} userId={place.userId} />
+    case 'operators':
+      return <OperatorsView page={page} />
     case 'audit':
       return <AuditView key={place.userId} page={page} userId={place.userId} />
   }

@@ -1,5 +1,9 @@
-import { effect, untracked } from '@preact/signals'
-import { createAdminClient } from '../../packages/js/src/admin.ts'
+import { effect, signal, untracked } from '@preact/signals'
+import {
+  type AdminSession,
+  createAdminClient,
+  type OperatorRole,
+} from '../../packages/js/src/admin.ts'
 import { createHttp } from '../../packages/js/src/http/http.ts'
 import { connect } from '../shared/connection.ts'
 import { createSession } from '../shared/session.ts'
@@ -14,6 +18,9 @@ import { createWatched } from './watched.ts'
 
 export type Page = ReturnType<typeof createPage>
 
+/** Each may do what those before it may. */
+export const ROLES: readonly OperatorRole[] = ['viewer', 'support', 'admin']
+
 /** Composes the operator's page. `base` is its base URL. */
 export function createPage(base: string) {
   const toasts = createToasts()
@@ -24,9 +31,10 @@ export function createPage(base: string) {
   const http = createHttp(connection.brief)
   const users = createUserList(reader)
   const overview = createWatched(() => reader.overview())
+  const self = signal<AdminSession>()
   const session = createSession({
     http,
-    ask: () => users.load(),
+    ask: whoAmI,
     member: 'admin_token',
     nobody: 'unauthorized',
     words: operatorWords.signIn,
@@ -40,6 +48,15 @@ export function createPage(base: string) {
     http: createHttp(connection.once),
     isWanted: () => session.state.value.kind === 'open' && !document.hidden,
   })
+
+  async function whoAmI(): Promise<void> {
+    self.value = await reader.session()
+  }
+
+  /** Whether the role of the operator permits what needs this one. */
+  function may(role: OperatorRole): boolean {
+    return self.value !== undefined && ROLES.indexOf(self.value.role) >= ROLES.indexOf(role)
+  }
 
   /** The suspension of a user does not end the session. */
   function onRefusedToken(cause: string): void {
@@ -69,9 +86,11 @@ export function createPage(base: string) {
   return {
     client,
     connection,
+    may,
     overview,
     place,
     reader,
+    self,
     session,
     signOut,
     toasts,

@@ -2,7 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 
 /** The current view. */
 export type Place =
-  | { readonly kind: 'overview' | 'users' }
+  | { readonly kind: 'overview' | 'users' | 'operators' }
   | { readonly kind: 'user' | 'files'; readonly userId: string }
   | { readonly kind: 'audit'; readonly userId: string | undefined }
 
@@ -18,6 +18,7 @@ export function watchPlace(): ReadonlySignal<Place> {
 export const OVERVIEW = '#/'
 export const ALL_USERS = '#/users'
 export const AUDIT = '#/audit'
+export const OPERATORS = '#/operators'
 
 export function addressOf(userId: string): string {
   return `${ALL_USERS}/${userId}`
@@ -33,6 +34,7 @@ export function auditOf(userId: string): string {
 
 function placeOf(hash: string): Place {
   if (hash === ALL_USERS) return { kind: 'users' }
+  if (hash === OPERATORS) return { kind: 'operators' }
   if (hash === AUDIT) return { kind: 'audit', userId: undefined }
   // User ids contain no character that URLs escape.
   const [, userId, below] = /^#\/users\/([\w-]{1,64})(?:\/(files|audit))?$/.exec(hash) ?? []

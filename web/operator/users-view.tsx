@@ -71,10 +71,12 @@ export function UsersView({ page }: { readonly page: Page }) {
           isDisabled={contains !== ''}
           onSort={(next) => void read(() => users.load({ contains, order: next }))}
         />
-        <button type="button" class="button button-main" onClick={() => setMaking(true)}>
-          <Icon name="account" />
-          {words.make}
-        </button>
+        {page.may('admin') && (
+          <button type="button" class="button button-main" onClick={() => setMaking(true)}>
+            <Icon name="account" />
+            {words.make}
+          </button>
+        )}
       </div>
       <h2 class="unseen">{words.title}</h2>
       <div class="list-rows" aria-busy={isReading}>

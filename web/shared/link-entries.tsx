@@ -16,7 +16,8 @@ export interface LinkEntriesProps {
   readonly title?: string | undefined
   /** Omitted where they cannot be changed. */
   readonly edit?: (link: LinkEntry) => void
-  readonly revoke: (linkId: string) => Promise<void>
+  /** Omitted as `edit` is. */
+  readonly revoke?: (linkId: string) => Promise<void>
   /** The button that creates a link; omitted where none can be created. */
   readonly add?: string | undefined
   readonly onAdd?: () => void
@@ -49,15 +50,17 @@ export function LinkEntries(props: LinkEntriesProps) {
                 run: () => edit(link),
               },
             })}
-            remove={{
-              label: words.revokeNamed(nameOfLink(link)),
-              text: words.revoke,
-              run: () => setEnding(link),
-            }}
+            {...(revoke !== undefined && {
+              remove: {
+                label: words.revokeNamed(nameOfLink(link)),
+                text: words.revoke,
+                run: () => setEnding(link),
+              },
+            })}
           />
         ))}
       </SectionFrame>
-      {ending !== undefined && (
+      {ending !== undefined && revoke !== undefined && (
         <DeleteDialog
           remove={() => revoke(ending.link_id)}
           title={words.revokeTitle}

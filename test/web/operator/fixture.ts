@@ -33,7 +33,7 @@ export async function visitAsOperator(options: OperatorVisit): Promise<Page> {
 }
 
 export async function signIn(page: Page, token: string): Promise<void> {
-  await page.getByLabel('Admin token', { exact: true }).fill(token)
+  await page.getByLabel('Token', { exact: true }).fill(token)
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 

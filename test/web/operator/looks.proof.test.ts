@@ -171,6 +171,22 @@ describeInBrowser('each view of the operator', (browser) => {
       await expectAccessible('issued')
       await page.keyboard.press('Escape')
     })
+
+    it('operators look right', async () => {
+      const { page } = opened
+      await page.getByRole('link', { name: 'Operators' }).click()
+      await page.getByText('No operators').waitFor()
+      await expectAccessible('no-operators')
+      await page.getByRole('button', { name: 'Add an operator' }).click()
+      await page.getByLabel('Name', { exact: true }).fill('n'.repeat(64))
+      await expectAccessible('add-operator')
+      await page.getByRole('button', { name: 'Add', exact: true }).click()
+      await page.getByText('shown only now').waitFor()
+      await expectAccessible('added-operator')
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'Remove nnn' }).waitFor()
+      await expectAccessible('operators')
+    })
   })
 })
 

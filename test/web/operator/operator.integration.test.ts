@@ -46,7 +46,7 @@ describeInBrowser('the operator', (browser) => {
     const sent: string[] = []
     page.on('request', (request) => sent.push(request.url()))
     await page.getByRole('button', { name: 'Sign in' }).click()
-    expect(await page.getByRole('alert').textContent()).toBe('Enter the admin token.')
+    expect(await page.getByRole('alert').textContent()).toBe('Enter a token.')
     await signIn(page, 'not-the-token')
     await page.getByText('This is not the admin token').waitFor()
     await signIn(page, ADMIN_TOKEN)

@@ -14,7 +14,8 @@ export interface ActionEntryProps {
 }
 
 export function ActionEntry({ entry, namesUser }: ActionEntryProps) {
-  const { at, action, user_id: userId, details, address } = entry
+  const { at, action, user_id: userId, operator, details, address } = entry
+  const who = [operator, address ?? words.commandLine].filter((name) => name !== null)
   const [subject = ''] = action.split('.')
   return (
     <li class="grant">
@@ -29,7 +30,7 @@ export function ActionEntry({ entry, namesUser }: ActionEntryProps) {
               <a href={addressOf(userId)}>{userId}</a>
             </>
           )}
-          {[...termsOf(details), address ?? words.commandLine].map((term, index) => (
+          {[...termsOf(details), ...who].map((term, index) => (
             <Fragment key={index}>
               {', '}
               <ShownName name={term} />
@@ -59,9 +60,12 @@ function termsOf(details: Details): readonly string[] {
 
 const STATUSES: Readonly<Record<string, string>> = operatorWords.statuses
 
+const ROLES: Readonly<Record<string, string>> = operatorWords.roles
+
 const SHARES: Readonly<Record<string, string>> = words.shares
 
 const FORMATS: Readonly<Record<string, (value: string | number) => string>> = {
+  role: (value) => ROLES[value] ?? String(value),
   status: (value) => STATUSES[value] ?? String(value),
   bytes: (value) => formatBytes(Number(value)),
   files: (value) => words.files(Number(value)),
@@ -81,5 +85,6 @@ const ICONS: Readonly<Record<string, IconName>> = {
   history: 'history',
   link: 'share',
   webhook: 'retry',
+  operator: 'account',
   session: 'signOut',
 }

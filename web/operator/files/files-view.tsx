@@ -52,7 +52,7 @@ export function FilesView({ page, userId }: { readonly page: Page; readonly user
         <UserFileTable
           list={list}
           onMore={() => void page.toasts.attempt(() => list.loadMore())}
-          onDelete={setEnding}
+          onDelete={page.may('support') ? setEnding : undefined}
         />
       )}
       {ending !== undefined && (

@@ -21,7 +21,8 @@ const AHEAD_FILES = 200
 export interface UserFileTableProps {
   readonly list: UserFiles
   readonly onMore: () => void
-  readonly onDelete: (file: UserFile) => void
+  /** Omitted where files cannot be deleted. */
+  readonly onDelete?: ((file: UserFile) => void) | undefined
 }
 
 /** Renders the visible files only. */
@@ -61,7 +62,7 @@ export function UserFileTable({ list, onMore, onDelete }: UserFileTableProps) {
                 key={keyOf(window.first + at)}
                 file={file}
                 index={window.first + at}
-                onDelete={() => onDelete(file)}
+                onDelete={onDelete && (() => onDelete(file))}
               />
             ))}
           </div>
@@ -91,7 +92,7 @@ function Head() {
 interface FileRowProps {
   readonly file: UserFile
   readonly index: number
-  readonly onDelete: () => void
+  readonly onDelete: (() => void) | undefined
 }
 
 function FileRow({ file, index, onDelete }: FileRowProps) {
@@ -120,12 +121,14 @@ function FileRow({ file, index, onDelete }: FileRowProps) {
         </time>
       </div>
       <div class="cell cell-actions" role="cell">
-        <IconButton
-          icon="remove"
-          label={words.remove(name)}
-          title={words.actions.remove}
-          onClick={onDelete}
-        />
+        {onDelete !== undefined && (
+          <IconButton
+            icon="remove"
+            label={words.remove(name)}
+            title={words.actions.remove}
+            onClick={onDelete}
+          />
+        )}
       </div>
     </div>
   )

@@ -45,16 +45,18 @@ export function ParkedWebhooks({ page }: { readonly page: Page }) {
             icon="warning"
             name={words.name(event.type, event.user_id)}
             details={[formatTime(event.at), event.reason]}
-            action={{
-              label: words.againNamed(event.webhook_id),
-              text: words.again,
-              run: () => void toasts.attempt(() => sendAgain(event)),
-            }}
-            remove={{
-              label: words.discardNamed(event.webhook_id),
-              text: words.discard,
-              run: () => setDiscarding(event),
-            }}
+            {...(page.may('admin') && {
+              action: {
+                label: words.againNamed(event.webhook_id),
+                text: words.again,
+                run: () => void toasts.attempt(() => sendAgain(event)),
+              },
+              remove: {
+                label: words.discardNamed(event.webhook_id),
+                text: words.discard,
+                run: () => setDiscarding(event),
+              },
+            })}
           />
         ))}
       </SectionFrame>

@@ -14,7 +14,8 @@ const words = operatorWords.devices
 
 /** The devices of a user, the one that uses most first. */
 export function DeviceSection(props: SectionProps) {
-  const { user, record, onChange } = props
+  const { page, user, record, onChange } = props
+  const isAdmin = page.may('admin')
   const [isAdding, setAdding] = useState(false)
   const [changing, setChanging] = useState<DeviceUse>()
   const [leaving, setLeaving] = useState<DeviceUse>()
@@ -24,7 +25,7 @@ export function DeviceSection(props: SectionProps) {
       <SectionFrame
         title={words.title}
         empty={words.empty}
-        add={words.add}
+        add={isAdmin ? words.add : undefined}
         onAdd={() => setAdding(true)}
       >
         {byUse(devices).map((device) => (
@@ -35,16 +36,18 @@ export function DeviceSection(props: SectionProps) {
             details={detailsOf(device)}
             bar={<UseBar device={device} capacity={capacity.capacity} />}
             figure={words.adds(formatBytes(device.bytes))}
-            action={{
-              label: words.changeNamed(device.device_id),
-              text: words.change,
-              run: () => setChanging(device),
-            }}
-            remove={{
-              label: words.removeNamed(device.device_id),
-              text: words.remove,
-              run: () => setLeaving(device),
-            }}
+            {...(isAdmin && {
+              action: {
+                label: words.changeNamed(device.device_id),
+                text: words.change,
+                run: () => setChanging(device),
+              },
+              remove: {
+                label: words.removeNamed(device.device_id),
+                text: words.remove,
+                run: () => setLeaving(device),
+              },
+            })}
           />
         ))}
       </SectionFrame>

@@ -13,7 +13,8 @@ import type { SectionProps } from './section-props.ts'
 const words = operatorWords.grants
 
 export function GrantSection(props: SectionProps) {
-  const { user, record, onChange } = props
+  const { page, user, record, onChange } = props
+  const isAdmin = page.may('admin')
   const [isAdding, setAdding] = useState(false)
   const [ending, setEnding] = useState<Grant>()
   return (
@@ -21,7 +22,7 @@ export function GrantSection(props: SectionProps) {
       <SectionFrame
         title={words.title}
         empty={words.empty}
-        add={words.add}
+        add={isAdmin ? words.add : undefined}
         onAdd={() => setAdding(true)}
       >
         {record.grants.map((grant) => (
@@ -31,11 +32,13 @@ export function GrantSection(props: SectionProps) {
             name={grant.reference}
             details={[grant.source, ...periodOf(grant)]}
             figure={formatBytes(grant.bytes)}
-            remove={{
-              label: words.revokeNamed(grant.reference),
-              text: words.revoke,
-              run: () => setEnding(grant),
-            }}
+            {...(isAdmin && {
+              remove: {
+                label: words.revokeNamed(grant.reference),
+                text: words.revoke,
+                run: () => setEnding(grant),
+              },
+            })}
           />
         ))}
       </SectionFrame>

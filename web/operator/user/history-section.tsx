@@ -74,13 +74,15 @@ export function HistorySection({ page, user, record, onChange }: SectionProps) {
               versionWords.kept(past.expires_at),
             ]}
             figure={formatBytes(past.size)}
-            action={{
-              label: versionWords.restore(
-                `${past.name}, ${versionWords.ended[past.ended_as](past.ended_at)}`,
-              ),
-              text: versionWords.actions.restore,
-              run: () => void tryToRestore(past),
-            }}
+            {...(page.may('support') && {
+              action: {
+                label: versionWords.restore(
+                  `${past.name}, ${versionWords.ended[past.ended_as](past.ended_at)}`,
+                ),
+                text: versionWords.actions.restore,
+                run: () => void tryToRestore(past),
+              },
+            })}
           />
         ))}
       </SectionFrame>

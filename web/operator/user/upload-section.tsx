@@ -10,7 +10,7 @@ import type { SectionProps } from './section-props.ts'
 const words = operatorWords.uploads
 
 /** Empty for a user without unfinished uploads, as most are. */
-export function UploadSection({ user, record, onChange }: SectionProps) {
+export function UploadSection({ page, user, record, onChange }: SectionProps) {
   const { uploads } = record
   const [ending, setEnding] = useState<UnfinishedUpload>()
   if (uploads.length === 0 && ending === undefined) return null
@@ -27,11 +27,13 @@ export function UploadSection({ user, record, onChange }: SectionProps) {
               words.states[upload.state],
               unfinished.kept(upload.expires_at),
             ]}
-            remove={{
-              label: words.discardNamed(upload.name),
-              text: words.discard,
-              run: () => setEnding(upload),
-            }}
+            {...(page.may('support') && {
+              remove: {
+                label: words.discardNamed(upload.name),
+                text: words.discard,
+                run: () => setEnding(upload),
+              },
+            })}
           />
         ))}
       </SectionFrame>

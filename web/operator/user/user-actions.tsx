@@ -13,6 +13,7 @@ const words = operatorWords.user
 export function UserActions(props: SectionProps) {
   const [asked, setAsked] = useState<'status' | 'removal'>()
   const isActive = props.record.account.status === 'active'
+  const { page } = props
   const close = (): void => setAsked(undefined)
   return (
     <div class="record-actions">
@@ -20,12 +21,16 @@ export function UserActions(props: SectionProps) {
         <Icon name="folder" />
         {words.showFiles}
       </a>
-      <button type="button" class="button" onClick={() => setAsked('status')}>
-        {isActive ? words.suspend : words.activate}
-      </button>
-      <button type="button" class="button button-bad" onClick={() => setAsked('removal')}>
-        {words.remove}
-      </button>
+      {page.may('support') && (
+        <button type="button" class="button" onClick={() => setAsked('status')}>
+          {isActive ? words.suspend : words.activate}
+        </button>
+      )}
+      {page.may('admin') && (
+        <button type="button" class="button button-bad" onClick={() => setAsked('removal')}>
+          {words.remove}
+        </button>
+      )}
       {asked === 'status' && <StatusDialog {...props} onClose={close} />}
       {asked === 'removal' && <RemovalDialog {...props} onClose={close} />}
     </div>

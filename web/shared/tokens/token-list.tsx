@@ -21,6 +21,8 @@ export interface TokenListProps {
   readonly devices: readonly DeviceUse[]
   /** The base URL of the service for devices, where it is known. */
   readonly address?: string | undefined
+  /** Whether tokens can be neither made nor revoked. */
+  readonly isFixed?: boolean
   readonly title?: string
   readonly hint?: string
   /** The label of the button that makes a token. */
@@ -36,7 +38,7 @@ export interface TokenListProps {
 /** The access tokens of a user, newest first, to issue and to revoke. */
 export function TokenList(props: TokenListProps) {
   const { tokens, entries, devices, title = words.title, hint, preset = 'all', onChange } = props
-  const { address, add = words.issue, parent } = props
+  const { address, add = words.issue, parent, isFixed = false } = props
   const [isIssuing, setIssuing] = useState(false)
   const [ending, setEnding] = useState<AccessToken>()
   const [issued, setIssued] = useState<IssuedAccessToken>()
@@ -46,7 +48,7 @@ export function TokenList(props: TokenListProps) {
         title={title}
         hint={hint}
         empty={words.empty}
-        add={add}
+        add={isFixed ? undefined : add}
         onAdd={() => setIssuing(true)}
       >
         {entries.toReversed().map((token) => (
@@ -55,13 +57,14 @@ export function TokenList(props: TokenListProps) {
             icon="lock"
             name={nameOf(token)}
             details={detailsOf(token, devices)}
-            {...(token.revoked_at === null && {
-              remove: {
-                label: words.revokeNamed(nameOf(token)),
-                text: words.revoke,
-                run: () => setEnding(token),
-              },
-            })}
+            {...(token.revoked_at === null &&
+              !isFixed && {
+                remove: {
+                  label: words.revokeNamed(nameOf(token)),
+                  text: words.revoke,
+                  run: () => setEnding(token),
+                },
+              })}
           />
         ))}
       </SectionFrame>
