@@ -840,6 +840,21 @@ export const messages: Messages = {
       noFiles: 'Kein Konto hat Dateien.',
     },
 
+    instance: {
+      title: 'Die Instanz, die antwortet',
+      version: (version) => `Version ${version}`,
+      uptime: (age) => `Seit ${age} in Betrieb`,
+      free: (size) => `${size} frei`,
+      freeForDatabase: (size) => `${size} frei für die Datenbank`,
+      freeForObjects: (size) => `${size} frei für Dateien`,
+      settings: (count) => `Einstellungen (${count} gesetzt)`,
+      settingsTitle: 'Geltende Einstellungen',
+      defaults: (count) => `${count} wie voreingestellt`,
+      allDefault: 'Alle sind wie voreingestellt.',
+      secret: 'geheim',
+      notSet: 'nicht gesetzt',
+    },
+
     userFiles: {
       title: (userId) => `Dateien von ${userId}`,
       find: 'Name suchen',
@@ -999,7 +1014,8 @@ export const messages: Messages = {
       refusals: 'Ablehnungen pro Minute',
       bytesPerSecond: (value) => `${formatBytes(value)}/s`,
       chart: (title, most) => `${title} im Zeitverlauf, Höchstwert ${most}`,
-      most: (value) => `Höchstwert: ${value}`,
+      ago: (age) => `vor ${age}`,
+      now: 'jetzt',
       uploaded: ({ running, bytes }) => `${formatCount(running)} laufen, ${formatBytes(bytes)}`,
       refused: ({ code, count }) => `${formatCount(count)} × ${code}`,
       thisInstance: 'Diese Instanz',
@@ -1007,7 +1023,6 @@ export const messages: Messages = {
       running: 'Laufende Uploads',
       expected: 'Umfang dieser Uploads',
       garbage: 'Zu entfernende Objekte',
-      scope: 'Die letzten 15 Minuten.',
     },
   },
 

@@ -87,6 +87,21 @@ export const operatorEnglish = {
     noFiles: 'No user has files.',
   },
 
+  instance: {
+    title: 'The instance that answers',
+    version: (version: string) => `Version ${version}`,
+    uptime: (age: string) => `Up for ${age}`,
+    free: (size: string) => `${size} free`,
+    freeForDatabase: (size: string) => `${size} free for the database`,
+    freeForObjects: (size: string) => `${size} free for files`,
+    settings: (count: number) => `Settings (${count} set)`,
+    settingsTitle: 'Settings in force',
+    defaults: (count: number) => `${count} as by default`,
+    allDefault: 'All are as by default.',
+    secret: 'secret',
+    notSet: 'not set',
+  },
+
   userFiles: {
     title: (userId: string) => `Files of ${userId}`,
     find: 'Search by name',
@@ -245,7 +260,8 @@ export const operatorEnglish = {
     refusals: 'Refusals per minute',
     bytesPerSecond: (value: number) => `${formatBytes(value)}/s`,
     chart: (title: string, most: string) => `${title} over time, maximum ${most}`,
-    most: (value: string) => `Highest: ${value}`,
+    ago: (age: string) => `${age} ago`,
+    now: 'now',
     uploaded: ({ running, bytes }: { running: number; bytes: number }) =>
       `${formatCount(running)} in progress, ${formatBytes(bytes)}`,
     refused: ({ code, count }: { code: string; count: number }) =>
@@ -255,7 +271,6 @@ export const operatorEnglish = {
     running: 'Uploads in progress',
     expected: 'Bytes of these uploads',
     garbage: 'Objects to be removed',
-    scope: 'The last 15 minutes.',
   },
 }
 

@@ -87,6 +87,10 @@ describeInBrowser('each view of the operator', (browser) => {
       await signIn(page, ADMIN_TOKEN)
       await page.getByRole('region', { name: 'Largest users' }).waitFor()
       await expectAccessible('overview')
+      await page.getByRole('button', { name: /^Settings/ }).click()
+      await page.getByRole('dialog').getByText('as by default').click()
+      await expectAccessible('settings')
+      await page.keyboard.press('Escape')
     })
 
     it('the users look right', async () => {

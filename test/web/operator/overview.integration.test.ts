@@ -3,6 +3,7 @@ import { ADMIN_TOKEN, done } from '../../http/admin/fixture.ts'
 import { upload } from '../../http/fixture.ts'
 import type { TestService } from '../../support/service/test-service.ts'
 import { describeInBrowser } from '../fixture.ts'
+import { NARROW } from '../looks.ts'
 import { openWithOperatorPage, signIn, visitAdmin, visitAsOperator } from './fixture.ts'
 
 describeInBrowser('the overview', (browser) => {
@@ -42,6 +43,48 @@ describeInBrowser('the overview', (browser) => {
     await figures.waitFor()
   })
 
+  it('has version, uptime, free disk and settings of the instance on its first screen', async () => {
+    const page = await visitAdmin({ browser: browser(), service, viewport: NARROW })
+    const setting = { name: 'OTHER_URL', value: 'https://a.example/...', set: true, secret: false }
+    const answer = {
+      version: '1.2.3',
+      uptime: 3 * 86_400,
+      free_disk: { database: 2 ** 30, objects: 5 * 2 ** 30 },
+      settings: [
+        setting,
+        { name: 'SOME_KEY', value: null, set: true, secret: true },
+        { name: 'UNSET_KEY', value: null, set: false, secret: true },
+        { name: 'MAX_FILES', value: '100000', set: false, secret: false },
+      ],
+    }
+    await page.route('**/admin/overview', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...((await response.json()) as object), ...answer } })
+    })
+    await signIn(page, ADMIN_TOKEN)
+    const facts = page.getByRole('list', { name: 'The instance that answers' })
+    await expect
+      .poll(() => facts.getByRole('listitem').allTextContents())
+      .toEqual([
+        'Version 1.2.3',
+        'Up for 3 d',
+        '1 GiB free for the database',
+        '5 GiB free for files',
+        'Settings (2 set)',
+      ])
+    const { y = 0, height = 0 } = (await facts.boundingBox()) ?? {}
+    expect(y + height).toBeLessThan(NARROW.height / 2)
+    await facts.getByRole('button').click()
+    const dialog = page.getByRole('dialog', { name: 'Settings in force' })
+    expect(await dialog.locator('dl').first().textContent()).toBe(
+      'OTHER_URLhttps://a.example/...SOME_KEYsecret',
+    )
+    const others = dialog.locator('dl').last()
+    expect(await others.isVisible()).toBe(false)
+    await dialog.getByText('2 as by default').click()
+    expect(await others.textContent()).toBe('UNSET_KEYnot setMAX_FILES100000')
+  })
+
   it('tells how the figures have grown, what webhooks wait for, and why it cannot be read', async () => {
     const day = (date: string, used: number) => ({ date, users: 1, files: 1, used })
     const page = await visitAdmin({ browser: browser(), service })
@@ -66,6 +109,8 @@ describeInBrowser('the overview', (browser) => {
     await growth.getByRole('img', { name }).waitFor()
     expect(await growth.textContent()).toContain('+3 KiB')
     expect(await growth.textContent()).toContain('Users')
+    const [stored = ''] = await growth.locator('.plot').allTextContents()
+    expect(stored).toBe('8 KiB4 KiB0Nov 1Nov 2Nov 3')
     const figures = await page.getByRole('main').locator('dl').textContent()
     expect(figures).toContain('Events to deliver1,5002 not delivered')
     expect(await page.getByText('The clock is ahead').count()).toBe(0)

@@ -1,9 +1,10 @@
-import { formatBytes, formatCount } from '../../shared/format.ts'
 import { Icon } from '../../shared/icon.tsx'
 import { operatorWords } from '../words.ts'
 import { Chart } from './chart.tsx'
 import type { Sample } from './metrics-text.ts'
+import { BYTES, BYTES_PER_SECOND, COUNTS } from './scale.ts'
 import { growth, growths, levels, rates } from './series.ts'
+import { agoAxis } from './time-axis.ts'
 import { type Health, type Part, PARTS, type ServiceWatch } from './service-watch.ts'
 
 const words = operatorWords.service
@@ -23,17 +24,23 @@ export function ServicePanel({ watch }: { readonly watch: ServiceWatch }) {
       <Chart
         title={words.received}
         points={rates(samples, { read: (sample) => sample.receivedBytes, per: SECOND_MS })}
-        format={words.bytesPerSecond}
+        scale={BYTES_PER_SECOND}
+        timeAxis={agoAxis}
+        steps={1}
       />
       <Chart
         title={words.sent}
         points={rates(samples, { read: (sample) => sample.sentBytes, per: SECOND_MS })}
-        format={words.bytesPerSecond}
+        scale={BYTES_PER_SECOND}
+        timeAxis={agoAxis}
+        steps={1}
       />
       <Chart
         title={words.uploads}
         points={growths(samples, { read: (sample) => sample.uploads, within: MINUTE_MS })}
-        format={formatCount}
+        scale={COUNTS}
+        timeAxis={agoAxis}
+        steps={1}
         note={words.uploaded({
           running: samples.at(-1)?.uploadsRunning ?? 0,
           bytes: growth(samples, (sample) => sample.uploadedBytes),
@@ -42,26 +49,33 @@ export function ServicePanel({ watch }: { readonly watch: ServiceWatch }) {
       <Chart
         title={words.refusals}
         points={growths(samples, { read: (sample) => sample.refusals, within: MINUTE_MS })}
-        format={formatCount}
+        scale={COUNTS}
+        timeAxis={agoAxis}
+        steps={1}
         note={mostRefused(samples)}
       />
       <h3>{words.allInstances}</h3>
       <Chart
         title={words.running}
         points={levels(samples, ({ everywhere }) => everywhere?.uploads)}
-        format={formatCount}
+        scale={COUNTS}
+        timeAxis={agoAxis}
+        steps={1}
       />
       <Chart
         title={words.expected}
         points={levels(samples, ({ everywhere }) => everywhere?.bytes)}
-        format={formatBytes}
+        scale={BYTES}
+        timeAxis={agoAxis}
+        steps={1}
       />
       <Chart
         title={words.garbage}
         points={levels(samples, ({ everywhere }) => everywhere?.garbage)}
-        format={formatCount}
+        scale={COUNTS}
+        timeAxis={agoAxis}
+        steps={1}
       />
-      <p class="quiet">{words.scope}</p>
     </aside>
   )
 }

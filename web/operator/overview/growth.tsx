@@ -1,16 +1,17 @@
 import '../../shared/section.css'
 import type { Overview } from '../../../packages/js/src/admin.ts'
-import { formatBytes, formatCount } from '../../shared/format.ts'
 import { operatorWords } from '../words.ts'
 import { Chart } from '../charts/chart.tsx'
+import { BYTES, COUNTS } from '../charts/scale.ts'
 import type { Point } from '../charts/series.ts'
+import { dayAxis } from '../charts/time-axis.ts'
 
 const words = operatorWords.overview
 
 const CHARTS = [
-  ['used', formatBytes],
-  ['files', formatCount],
-  ['users', formatCount],
+  ['used', BYTES],
+  ['files', COUNTS],
+  ['users', COUNTS],
 ] as const
 
 type Figure = (typeof CHARTS)[number][0]
@@ -26,7 +27,8 @@ export function Growth({ overview }: { readonly overview: Overview }) {
         <p class="quiet">{words.noGrowth}</p>
       ) : (
         <div class="growth">
-          {CHARTS.map(([figure, format]) => {
+          {CHARTS.map(([figure, scale]) => {
+            const { format } = scale
             const points = pointsOf(overview, figure)
             const [from, to] = [points.at(0)?.value ?? 0, points.at(-1)?.value ?? 0]
             const size = format(Math.abs(to - from))
@@ -35,9 +37,11 @@ export function Growth({ overview }: { readonly overview: Overview }) {
                 key={figure}
                 title={words[figure]}
                 points={points}
-                format={format}
+                scale={scale}
+                timeAxis={dayAxis}
+                steps={2}
                 label={words.grew({ title: words[figure], from: format(from), to: format(to) })}
-                summary={words.change(Math.sign(to - from), size)}
+                note={words.change(Math.sign(to - from), size)}
               />
             )
           })}

@@ -7,6 +7,7 @@ import { operatorWords } from '../words.ts'
 import type { ServiceWatch } from '../charts/service-watch.ts'
 import type { Page } from '../page.ts'
 import { Growth } from './growth.tsx'
+import { InstanceFacts } from './instance-facts.tsx'
 import { ParkedWebhooks } from './parked-webhooks.tsx'
 import { RankedUsers } from './ranked-users.tsx'
 
@@ -31,6 +32,7 @@ export function OverviewView({ page }: { readonly page: Page }) {
           <p class="quiet">{messages.files.loading}</p>
         ) : (
           <>
+            <InstanceFacts overview={overview} />
             <Figures overview={overview} />
             <Growth overview={overview} />
             <div class="rankings">

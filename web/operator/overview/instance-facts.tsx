@@ -1,0 +1,41 @@
+import { useState } from 'preact/hooks'
+import type { Overview } from '../../../packages/js/src/admin.ts'
+import { formatBytes } from '../../shared/format.ts'
+import { formatAge } from '../format-age.ts'
+import { operatorWords } from '../words.ts'
+import { SettingsDialog } from './settings-dialog.tsx'
+
+const words = operatorWords.instance
+
+/** What an operator asks first about the instance that answers, in one line. */
+export function InstanceFacts({ overview }: { readonly overview: Overview }) {
+  const { version, uptime, settings } = overview
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <ul class="facts quiet" aria-label={words.title}>
+        <li>{words.version(version)}</li>
+        <li>{words.uptime(formatAge(uptime))}</li>
+        {freeDisks(overview).map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+        <li>
+          <button type="button" class="fact-button" onClick={() => setOpen(true)}>
+            {words.settings(settings.filter(({ set }) => set).length)}
+          </button>
+        </li>
+      </ul>
+      {isOpen && <SettingsDialog settings={settings} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+/** One figure if both are on the same file system, as they look alike then. */
+function freeDisks({ free_disk: { database, objects } }: Overview): readonly string[] {
+  const [forDatabase, forObjects] = [database, objects].map((bytes) => bytes && formatBytes(bytes))
+  if (forDatabase === forObjects || !forDatabase || !forObjects) {
+    const free = forDatabase ?? forObjects
+    return free ? [words.free(free)] : []
+  }
+  return [words.freeForDatabase(forDatabase), words.freeForObjects(forObjects)]
+}
