@@ -214,6 +214,9 @@ const RUNS: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
     expect(await reply.text()).toBe('kept')
     await restored.stop()
   },
+  'npm run -s cli -- operators add': async ({ text, clone }) => {
+    expect(await clone.run(text)).toMatch(/token +cro_/)
+  },
   'npm run -s cli -- audit': async ({ text, clone }) => {
     expect(await clone.run(text)).toMatch(/user\.create/)
   },
