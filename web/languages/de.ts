@@ -847,6 +847,8 @@ export const messages: Messages = {
       free: (size) => `${size} frei`,
       freeForDatabase: (size) => `${size} frei für die Datenbank`,
       freeForObjects: (size) => `${size} frei für Dateien`,
+      lastBackup: (age) => `Letzte Sicherung: vor ${age}`,
+      noBackup: 'Letzte Sicherung: keine',
       settings: (count) => `Einstellungen (${count} gesetzt)`,
       settingsTitle: 'Geltende Einstellungen',
       defaults: (count) => `${count} wie voreingestellt`,

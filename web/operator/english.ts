@@ -94,6 +94,8 @@ export const operatorEnglish = {
     free: (size: string) => `${size} free`,
     freeForDatabase: (size: string) => `${size} free for the database`,
     freeForObjects: (size: string) => `${size} free for files`,
+    lastBackup: (age: string) => `Last backup: ${age} ago`,
+    noBackup: 'Last backup: none',
     settings: (count: number) => `Settings (${count} set)`,
     settingsTitle: 'Settings in force',
     defaults: (count: number) => `${count} as by default`,

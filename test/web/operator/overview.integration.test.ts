@@ -47,9 +47,11 @@ describeInBrowser('the overview', (browser) => {
     const page = await visitAdmin({ browser: browser(), service, viewport: NARROW })
     const setting = { name: 'OTHER_URL', value: 'https://a.example/...', set: true, secret: false }
     const answer = {
+      taken_at: '2026-11-30T12:00:00.000Z',
+      last_backup: { at: '2026-11-30T08:58:00.000Z' } as object | null,
       version: '1.2.3',
       uptime: 3 * 86_400,
-      free_disk: { database: 2 ** 30, objects: 5 * 2 ** 30 },
+      free_disk: { database: 2 ** 30, objects: 5 * 2 ** 30 } as object,
       settings: [
         setting,
         { name: 'SOME_KEY', value: null, set: true, secret: true },
@@ -70,6 +72,7 @@ describeInBrowser('the overview', (browser) => {
         'Up for 3 d',
         '1 GiB free for the database',
         '5 GiB free for files',
+        'Last backup: 3 h 2 min ago',
         'Settings (2 set)',
       ])
     const { y = 0, height = 0 } = (await facts.boundingBox()) ?? {}
@@ -83,11 +86,23 @@ describeInBrowser('the overview', (browser) => {
     expect(await others.isVisible()).toBe(false)
     await dialog.getByText('2 as by default').click()
     expect(await others.textContent()).toBe('UNSET_KEYnot setMAX_FILES100000')
+    answer.last_backup = null
+    await page.reload()
+    await facts.getByText('Last backup: none').waitFor()
+    answer.free_disk = { database: null, objects: null }
+    await page.reload()
+    await facts.waitFor()
+    expect(await facts.textContent()).toBe('Version 1.2.3Up for 3 dSettings (2 set)')
   })
 
   it('tells how the figures have grown, what webhooks wait for, and why it cannot be read', async () => {
     const day = (date: string, used: number) => ({ date, users: 1, files: 1, used })
-    const page = await visitAdmin({ browser: browser(), service })
+    const page = await visitAdmin({
+      browser: browser(),
+      service,
+      // West of the days of the figures.
+      timezoneId: 'America/Los_Angeles',
+    })
     let answer: object | undefined
     await page.route('**/admin/overview', async (route) => {
       if (answer === undefined) return await route.fulfill({ status: 500 })
