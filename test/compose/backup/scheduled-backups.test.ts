@@ -1,10 +1,10 @@
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createScheduledBackups } from '../../../src/compose/backup/scheduled-backups.ts'
+import { readConfig } from '../../../src/config/config.ts'
 import { tryExclusiveLock } from '../../../src/database/sqlite/exclusive-lock.ts'
 import { type Bed, openBed } from './bed.ts'
-
-const ADMIN_TOKEN = 'sixteen-letters!'
 
 let bed: Bed
 let directory: string
@@ -14,8 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => bed[Symbol.asyncDispose]())
 
-const start = () =>
-  bed.start({ BACKUP_DIR: directory, BACKUP_KEEP: '2', ADMIN_TOKEN, METRICS_PORT: '0' })
+const start = () => bed.start({ BACKUP_DIR: directory })
 
 const copies = (): Promise<readonly string[]> => readdir(join(directory, 'copies')).catch(() => [])
 
@@ -53,6 +52,27 @@ it('a backup that fails is counted as one, and one of another process is not', a
   expect(await waiting.service.metrics.expose()).not.toMatch(failed)
   expect(await copies()).toEqual([])
   await waiting.stop()
+})
+
+it('a service makes backups again and again, and keeps as many as BACKUP_KEEP says', async () => {
+  const { stop } = await bed.start()
+  const config = readConfig({ DATA_DIR: bed.place('live'), BACKUP_DIR: directory })
+  const backups = { ...config.backups, everyMs: 1, keep: 2 }
+  const scheduled = createScheduledBackups({ ...config, backups }, '1.2.3')
+  const made: string[] = []
+  const failures: unknown[] = []
+  const stopping = new AbortController()
+  const hooks = {
+    onMade: ({ copy }: { readonly copy: string }) => made.push(copy),
+    onFailed: (error: unknown) => failures.push(error),
+  }
+  const running = scheduled?.run(hooks, stopping.signal)
+  await expect.poll(() => made.length, { timeout: 60_000 }).toBeGreaterThan(3)
+  stopping.abort()
+  await running
+  expect(failures).toEqual([])
+  expect((await copies()).length).toBeLessThanOrEqual(3)
+  await stop()
 })
 
 it('a stop does not wait for a backup', async () => {
