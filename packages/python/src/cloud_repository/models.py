@@ -265,7 +265,8 @@ OperatorAction = TypedDict("OperatorAction", {
 OperatorActionPage = TypedDict("OperatorActionPage", {"actions": list[OperatorAction], "next_cursor": str | None})
 #: `uptime` is in seconds.
 Overview = TypedDict("Overview", {
-    "version": str, "uptime": int, "free_disk": dict[str, int | None], "settings": list[dict[str, Any]],
+    "version": str, "uptime": int, "free_disk": dict[str, int | None],
+    "last_backup": dict[str, Any] | None, "settings": list[dict[str, Any]],
     "taken_at": str, "users": dict[str, int], "files": int, "used": int, "reserved": int, "garbage": int,
     "history": dict[str, int], "webhooks": dict[str, Any] | None, "fullest": list[dict[str, Any]],
     "largest": list[dict[str, Any]], "growth": list[dict[str, Any]],
