@@ -55,6 +55,13 @@ describeInBrowser('the page of a service with PUBLIC_URL', (browser) => {
       const visitor = await visit({ browser: browser(), service: { url: address }, path: '' })
       await visitor.getByText('photo.txt').first().waitFor()
       expect(proxy.strays).toEqual([])
+      await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+      await page.getByRole('button', { name: 'Links and devices' }).click()
+      await page.getByRole('button', { name: /^Edit/ }).click()
+      await page.getByRole('button', { name: 'New address …' }).click()
+      await page.getByRole('button', { name: 'New address', exact: true }).click()
+      const renewed = page.getByLabel('Link', { exact: true })
+      expect(await renewed.inputValue()).toMatch(new RegExp(`^${proxy.url}/links/crl_`))
     },
   )
 

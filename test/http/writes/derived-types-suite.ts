@@ -70,6 +70,24 @@ export function derivedTypesSuite(open: OpenService): void {
       }
     })
 
+    it('a file that a visitor drops has the type of its name, however it is sent', async () => {
+      const token = secretOf(user)
+      const { secret } = await createLink(service, { token, kind: 'drop', prefix: 'in/' })
+      const form = new FormData()
+      form.append('file', new Blob(['x']))
+      const type = { 'Content-Type': 'application/x-www-form-urlencoded' }
+      const tusHeaders = {
+        'Tus-Resumable': '1.0.0',
+        'Upload-Length': '0',
+        'Upload-Metadata': `filename ${tus.base64('c.jpg')}`,
+      }
+      await visit(service, { secret, path: '/a.jpg', method: 'PUT', headers: type, body: 'x' })
+      await visit(service, { secret, path: '/b.jpg', method: 'POST', body: form })
+      await visit(service, { secret, path: '/uploads/', method: 'POST', headers: tusHeaders })
+      const jpeg = 'image/jpeg'
+      expect(await listed()).toEqual({ 'in/a.jpg': jpeg, 'in/b.jpg': jpeg, 'in/c.jpg': jpeg })
+    })
+
     it('has the type that is stated, any but these', async () => {
       await put('a.jpg', { 'Content-Type': 'text/x-log' })
       await put('b.jpg', { 'Content-Type': 'binary/octet-stream' })
