@@ -12,7 +12,7 @@ const BRAND_COLORS = 'shared/styles/brand-colors.css'
 
 /** What the entries of all pages load first; one chunk is smaller than one for each set of pages that shares a part. */
 const OF_ENTRIES =
-  /web.(?:messages|language|shared.(?:format|folder|brand|prepare))\.ts|src.errors\.ts|preload-helper|shared.styles\.css/
+  /web.(?:messages|language|shared.(?:format|folder|brand|prepare|sign-in-link))\.ts|src.errors\.ts|preload-helper|shared.styles\.css/
 
 /** What all pages need of the client, for the same reason. */
 const OF_CLIENT = /packages.js.src.(?:files.(?:source|upload)|http.listing)\.ts/
