@@ -1,5 +1,6 @@
 import { MAX_LABEL_LENGTH } from '../core/auth/terms.ts'
 import { ACTIONS, WHEN_FULL } from '../core/auth/scope.ts'
+import { MAX_KEPT_COPIES } from '../core/backup/kept-copies.ts'
 import { FILE_ORDERS } from '../core/files/listing.ts'
 import { DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT } from '../core/pagination.ts'
 import { ACCOUNT_ORDERS } from '../core/users/account-ledger.ts'
@@ -83,7 +84,7 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     operator: 'only what the operator with this name did',
   },
   backup: {
-    keep: 'how many of the newest copies stay, a number from 1 to 1000; by default BACKUP_KEEP',
+    keep: `how many of the newest copies stay, 1 to ${MAX_KEPT_COPIES}; by default BACKUP_KEEP`,
     check: 'read all copies and every object, and change nothing',
   },
   restore: { copy: 'the name of the copy; by default the newest one' },

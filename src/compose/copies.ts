@@ -4,11 +4,10 @@ import { dirname, join, resolve } from 'node:path'
 import { readVersion } from '../build-info.ts'
 import { type Copies, NotEmbedded } from '../cli/command.ts'
 import { type Config, readConfig, readS3Settings } from '../config/config.ts'
+import type { Environment } from '../config/reader.ts'
+import type { EmbeddedPlaces } from '../core/backup/placement.ts'
 import { AppError } from '../core/errors.ts'
 import { ensureDirectory } from '../object-store/filesystem/durable-directories.ts'
-import type { EmbeddedPlaces } from './backup/backup-places.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 export function createCopies(environment: Environment): Copies {
   async function copyDatabase(file: string): Promise<void> {

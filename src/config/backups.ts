@@ -1,6 +1,7 @@
-import { dirname, resolve, sep } from 'node:path'
+import { resolve } from 'node:path'
+import { parseKeptCopies } from '../core/backup/kept-copies.ts'
+import { misplacementOf } from '../core/backup/placement.ts'
 import { parseDuration } from '../core/duration.ts'
-import { parseCount } from './parsers.ts'
 import type { Reader } from './reader.ts'
 
 export interface BackupsConfig {
@@ -26,7 +27,7 @@ export function readBackups({ shown, faults }: Reader, backedUp: BackedUp): Back
   return {
     directory,
     everyMs: shown('BACKUP_EVERY', '24h', parseBackupEvery),
-    keep: shown('BACKUP_KEEP', '7', parseBackupKeep),
+    keep: shown('BACKUP_KEEP', '7', parseKeptCopies),
   }
 }
 
@@ -39,28 +40,17 @@ function faultOf(
   if (objects === undefined) {
     return 'needs local files; copy a bucket with mc mirror or rclone, after the database'
   }
-  if (isWithin(directory, objects)) return 'must not lie in the folder of the objects'
-  const places = [dataDir, dirname(databaseFile), objects]
-  if (places.some((place) => isWithin(place, directory))) {
-    return 'must not contain the database and the objects'
-  }
-  return undefined
+  const misplaced = misplacementOf(directory, { dataDir, database: databaseFile, objects })
+  return misplaced && MISPLACED[misplaced]
 }
 
-/** Of absolute paths. */
-export function isWithin(inner: string, outer: string): boolean {
-  return inner === outer || inner.startsWith(outer === sep ? sep : outer + sep)
-}
+const MISPLACED = {
+  among_objects: 'must not lie in the folder of the objects',
+  around_data: 'must not contain the database and the objects',
+} as const
 
 function parseBackupEvery(text: string): number {
   const ms = parseDuration(text)
   if (ms >= parseDuration('1min') && ms <= parseDuration('366d')) return ms
   throw new Error('must be a duration from 1min to 366d, such as 6h or 24h')
-}
-
-/** A run opens the database of each copy. */
-function parseBackupKeep(text: string): number {
-  const count = parseCount(text)
-  if (count >= 1 && count <= 1000) return count
-  throw new Error('must be a whole number from 1 to 1000')
 }

@@ -1,4 +1,5 @@
 import type { BackupFinding } from '../../core/backup/finding.ts'
+import { KEPT_COPIES_RULE, parseKeptCopies } from '../../core/backup/kept-copies.ts'
 import { formatByteSize } from '../../core/byte-size.ts'
 import { invalidParameter, messageOf } from '../../core/errors.ts'
 import type { CommandCall, StandaloneCommand, Terminal, Transfer } from '../command.ts'
@@ -63,13 +64,12 @@ async function check(call: CommandCall, directory: string): Promise<Row> {
 
 function keptBy({ flags: { keep } }: CommandCall): number | undefined {
   if (keep === undefined) return undefined
-  const count = Number(keep)
-  if (/^\d+$/.test(keep) && count >= 1 && count <= MAX_KEPT) return count
-  throw invalidParameter('keep', `--keep must be a whole number from 1 to ${MAX_KEPT}.`)
+  try {
+    return parseKeptCopies(keep)
+  } catch {
+    throw invalidParameter('keep', `--keep ${KEPT_COPIES_RULE}.`)
+  }
 }
-
-/** As `BACKUP_KEEP`. */
-const MAX_KEPT = 1000
 
 async function send(call: CommandCall, target: string): Promise<Row> {
   const { copies, interruption } = call

@@ -1,18 +1,9 @@
 import { chmod, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { isWithin } from '../../config/backups.ts'
 import { partsOf } from '../../core/backup/backup-folder.ts'
+import { type EmbeddedPlaces, misplacementOf } from '../../core/backup/placement.ts'
 import { ABSENT, hasCode } from '../../core/system-error.ts'
 import { ensureDirectory } from '../../object-store/filesystem/durable-directories.ts'
-
-/** Where the embedded default keeps its data. */
-export interface EmbeddedPlaces {
-  readonly dataDir: string
-  /** The database file. */
-  readonly database: string
-  /** The folder of the object store. */
-  readonly objects: string
-}
 
 /** Prepares a new or existing folder for backups, which only its owner can read. Refuses any other folder. */
 export async function openBackupFolder(directory: string, places: EmbeddedPlaces): Promise<void> {
@@ -38,20 +29,23 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** A copy among the objects would be lost with them, and would copy itself around the data. */
 async function assertApart(
   directory: string,
   { dataDir, database, objects }: EmbeddedPlaces,
 ): Promise<void> {
-  const paths = [directory, objects, dataDir, dirname(database)]
-  const [backup = '', store = '', ...others] = await Promise.all(paths.map(realPathOf))
-  if (isWithin(backup, store)) {
-    throw new Error(`${directory} lies in the folder of the objects. Choose another folder.`)
-  }
-  if ([store, ...others].some((place) => isWithin(place, backup))) {
-    throw new Error(`${directory} contains the data of the service. Choose another folder.`)
-  }
+  const misplaced = misplacementOf(await realPathOf(directory), {
+    dataDir: await realPathOf(dataDir),
+    database: join(await realPathOf(dirname(database)), basename(database)),
+    objects: await realPathOf(objects),
+  })
+  if (misplaced === undefined) return
+  throw new Error(`${directory} ${MISPLACED[misplaced]}. Choose another folder.`)
 }
+
+const MISPLACED = {
+  among_objects: 'lies in the folder of the objects',
+  around_data: 'contains the data of the service',
+} as const
 
 /** Also of a path of which only the first folders exist. */
 async function realPathOf(path: string): Promise<string> {

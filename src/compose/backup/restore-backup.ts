@@ -9,6 +9,7 @@ import {
   readManifest,
 } from '../../core/backup/backup-folder.ts'
 import type { BackupFinding } from '../../core/backup/finding.ts'
+import type { EmbeddedPlaces } from '../../core/backup/placement.ts'
 import type { CopiedContents, RestoredBackup } from '../../core/backup/results.ts'
 import { invalidParameter } from '../../core/errors.ts'
 import { releaseFinished } from '../../core/resumable/release-finished.ts'
@@ -19,7 +20,7 @@ import { ensureDirectory } from '../../object-store/filesystem/durable-directori
 import { createIdentity } from '../../object-store/filesystem/identity.ts'
 import { orMissing } from '../../object-store/filesystem/or-missing.ts'
 import { removeUnnamed } from '../../object-store/filesystem/remove-unnamed.ts'
-import { type EmbeddedPlaces, namesIn } from './backup-places.ts'
+import { namesIn } from './backup-places.ts'
 import { openDatabase } from './check-backup.ts'
 import { copyObjects } from './copy-contents.ts'
 

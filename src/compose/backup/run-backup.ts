@@ -11,6 +11,7 @@ import {
 } from '../../core/backup/backup-folder.ts'
 import type { BackupFinding } from '../../core/backup/finding.ts'
 import { formatManifest } from '../../core/backup/manifest.ts'
+import type { EmbeddedPlaces } from '../../core/backup/placement.ts'
 import type { BackupResult, CopiedContents } from '../../core/backup/results.ts'
 import { copyInRounds } from '../../core/backup/rounds.ts'
 import { digestOfFile } from '../../core/digest-of-file.ts'
@@ -29,7 +30,7 @@ import {
 import { createIdentity, readIdentity } from '../../object-store/filesystem/identity.ts'
 import { PACK_NAME } from '../../object-store/filesystem/pack/pack-file.ts'
 import { sealPack } from '../../object-store/filesystem/pack/pack-seal.ts'
-import { type EmbeddedPlaces, openBackupFolder } from './backup-places.ts'
+import { openBackupFolder } from './backup-places.ts'
 import { copyObjects } from './copy-contents.ts'
 import { removeOldCopies } from './remove-old-copies.ts'
 

@@ -9,8 +9,8 @@ import {
   runBackupSchedule,
   type ScheduledBackup,
 } from '../../core/backup/backup-schedule.ts'
+import type { EmbeddedPlaces } from '../../core/backup/placement.ts'
 import { embeddedPlacesOf } from '../copies.ts'
-import type { EmbeddedPlaces } from './backup-places.ts'
 
 /** Returns `undefined` without `BACKUP_DIR`. */
 export function createScheduledBackups(config: Config, version: string) {

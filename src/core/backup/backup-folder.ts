@@ -60,9 +60,7 @@ export function copyTimeOf(ms: number): string {
 
 /** Milliseconds since 1970. */
 export function timeOfCopy({ time }: Pick<BackupCopy, 'time'>): number {
-  const [year, month, day] = [time.slice(0, 4), time.slice(4, 6), time.slice(6, 8)]
-  const [hour, minute] = [time.slice(9, 11), time.slice(11, 13)]
-  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${time.slice(13)}`)
+  return Date.parse(time.replace(/(..)(..)T(..)(..)/, '-$1-$2T$3:$4:'))
 }
 
 /** Resolves to `undefined` if it is damaged. */
