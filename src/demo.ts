@@ -13,9 +13,8 @@ export interface DemoPlace {
   readonly url: string
   readonly hasPage: boolean
   readonly operatorPageUrl: string | undefined
-  /** Of this start alone; `undefined` if the settings have another one, or none is shown. */
-  readonly adminToken: string | undefined
-  /** Whether a person reads the output now; a journal would keep the token. */
+  readonly adminToken: DemoConfig['adminToken']
+  /** Whether a person reads the output now; a journal would keep the tokens. */
   readonly showsToken: boolean
 }
 
@@ -66,7 +65,7 @@ export function readDemoConfig(environment: Environment): DemoConfig {
 
 export interface DemoConfig {
   readonly config: Config
-  /** `undefined`: the settings have one, or there is no page. */
+  /** Of this start alone; `undefined` if the settings have one, or there is no page. */
   readonly adminToken: string | undefined
 }
 

@@ -12,6 +12,7 @@ import { DRAIN_MS } from './compose/stop.ts'
 import { closePlaces } from './config/private-places.ts'
 import { readEnvFiles } from './config/env-files.ts'
 import { maxDescriptors } from './http/server/connection-slots.ts'
+import type { DemoConfig, DemoPlace } from './demo.ts'
 import type { Tracing } from './tracing/tracing.ts'
 
 // What only some commands need is imported by them: everything would take them half a second.
@@ -101,16 +102,13 @@ async function serveUntil(
   return 0
 }
 
-interface Demo {
-  readonly config: Config
-  readonly adminToken: string | undefined
-  /** Whether a person reads the output now; a journal would keep the tokens. */
-  readonly showsToken: boolean
-}
+type Demo = DemoConfig & Pick<DemoPlace, 'showsToken'>
 
 async function readDemo(printsToken: boolean): Promise<Demo> {
   const showsToken = process.stdout.isTTY || printsToken
-  if (!showsToken) return { config: readConfig(process.env), adminToken: undefined, showsToken }
+  if (!showsToken) {
+    return { config: readConfig(process.env), adminToken: undefined, showsToken }
+  }
   const { readDemoConfig } = await import('./demo.ts')
   return { ...readDemoConfig(process.env), showsToken }
 }
