@@ -1,6 +1,4 @@
 import { useState } from 'preact/hooks'
-import type { CreatedLink } from '../../../packages/js/src/client.ts'
-import { repeatable, segment } from '../../../packages/js/src/http/http.ts'
 import { FormDialog } from '../../shared/form-dialog.tsx'
 import { nameOfLink } from '../../shared/link-entries.tsx'
 import type { LinkEntry } from '../../shared/model.ts'
@@ -24,14 +22,14 @@ export interface EditLinkProps {
 /** Changes the terms of a link, or gives it a new address. */
 export function EditLink(props: EditLinkProps) {
   const { page, link, onChange, onClose } = props
-  const { http, permissions } = page
+  const { client, permissions } = page
   const [draft, setDraft] = useState(() => draftOf(link))
   const [isRenewing, setRenewing] = useState(false)
 
   async function save(): Promise<void> {
     const changes = changesIn(draft, link)
     if (Object.keys(changes).length === 0) return
-    await http.call({ method: 'PATCH', path: pathOf(link), json: changes })
+    await client.links.update(link.link_id, changes)
     onChange()
   }
 
@@ -55,12 +53,10 @@ export function EditLink(props: EditLinkProps) {
 }
 
 function RenewLink({ page, link, onChange, onRenewed, onClose }: EditLinkProps) {
-  const { http, connection } = page
+  const { client, connection } = page
 
   async function renew(): Promise<void> {
-    const path = `${pathOf(link)}/secret`
-    // A repetition only replaces a secret that nobody has seen.
-    const { secret } = await http.json<CreatedLink>({ method: 'POST', path }, repeatable)
+    const { secret } = await client.links.renewSecret(link.link_id)
     onRenewed(connection.addressOf(`links/${secret}`))
     onChange()
   }
@@ -77,8 +73,4 @@ function RenewLink({ page, link, onChange, onRenewed, onClose }: EditLinkProps) 
       <p>{words.renewText}</p>
     </FormDialog>
   )
-}
-
-function pathOf({ link_id: id }: LinkEntry): string {
-  return `users/me/links/${segment(id)}`
 }

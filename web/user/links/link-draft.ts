@@ -1,3 +1,4 @@
+import type { LinkChanges } from '../../../packages/js/src/client.ts'
 import { Refusal } from '../../shared/refusal.ts'
 import type { LinkEntry, LinkKind } from '../../shared/model.ts'
 import { bytesOf, NO_SIZE, type TypedSize, typedSize } from '../../shared/typed-size.ts'
@@ -57,7 +58,7 @@ export function termsIn(draft: LinkDraft, kind: LinkKind) {
 }
 
 /** The members of a request that changes the link; none if nothing is to change. Throws as `termsIn` does. */
-export function changesIn(draft: LinkDraft, link: LinkEntry): Readonly<Record<string, unknown>> {
+export function changesIn(draft: LinkDraft, link: LinkEntry): LinkChanges {
   const { days, password, removesPassword } = draft
   const label = draft.label.trim()
   const limits = Object.entries(limitsIn(draft)).filter(
