@@ -51,7 +51,7 @@ describeInBrowser('the overview', (browser) => {
       last_backup: { at: '2026-11-30T08:58:00.000Z' } as object | null,
       version: '1.2.3',
       uptime: 3 * 86_400,
-      free_disk: { database: 2 ** 30, objects: 5 * 2 ** 30 } as object,
+      free_disk: { database: 0, objects: 5 * 2 ** 30 } as object,
       settings: [
         setting,
         { name: 'SOME_KEY', value: null, set: true, secret: true },
@@ -70,7 +70,7 @@ describeInBrowser('the overview', (browser) => {
       .toEqual([
         'Version 1.2.3',
         'Up for 3 d',
-        '1 GiB free for the database',
+        '0 bytes free for the database',
         '5 GiB free for files',
         'Last backup: 3 h 2 min ago',
         'Settings (2 set)',

@@ -45,10 +45,11 @@ function Backup({ overview }: { readonly overview: Overview }) {
 
 /** One figure if both are on the same file system, as they look alike then. */
 function freeDisks({ free_disk: { database, objects } }: Overview): readonly string[] {
-  const [forDatabase, forObjects] = [database, objects].map((bytes) => bytes && formatBytes(bytes))
-  if (forDatabase === forObjects || !forDatabase || !forObjects) {
-    const free = forDatabase ?? forObjects
-    return free ? [words.free(free)] : []
+  const forDatabase = database === null ? undefined : formatBytes(database)
+  const forObjects = objects === null ? undefined : formatBytes(objects)
+  if (forDatabase !== undefined && forObjects !== undefined && forDatabase !== forObjects) {
+    return [words.freeForDatabase(forDatabase), words.freeForObjects(forObjects)]
   }
-  return [words.freeForDatabase(forDatabase), words.freeForObjects(forObjects)]
+  const free = forDatabase ?? forObjects
+  return free === undefined ? [] : [words.free(free)]
 }
