@@ -30,9 +30,9 @@ describe('the help', () => {
     },
   )
 
-  it('names what is no row of the table too', async () => {
-    const forms = FORMS.map((form) => formOf(form).words.join(' '))
-    expect(forms.slice(0, 2)).toEqual(['serve', 'doctor'])
+  it('has serve and doctor before all other commands', () => {
+    const forms = FORMS.slice(0, 2).map((form) => formOf(form).words.join(' '))
+    expect(forms).toEqual(['serve', 'doctor'])
     expect(FORMS.slice(2)).toEqual(COMMANDS)
   })
 })

@@ -17,7 +17,7 @@ export const BYTES_PER_SECOND: Scale = {
   stepOf: binaryStep,
 }
 
-/** From the highest, which `most` does not exceed, down to 0. At most `steps` of them, 0 apart. */
+/** From the highest, which `most` does not exceed, down to 0, with at most `steps` steps between. */
 export function ticksOf(most: number, { stepOf }: Scale, steps: 1 | 2): readonly number[] {
   if (most <= 0) return [0]
   const step = stepOf(most / steps)
