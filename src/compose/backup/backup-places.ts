@@ -4,12 +4,16 @@ import { partsOf } from '../../core/backup/backup-folder.ts'
 import { type EmbeddedPlaces, misplacementOf } from '../../core/backup/placement.ts'
 import { ABSENT, hasCode } from '../../core/system-error.ts'
 import { ensureDirectory } from '../../object-store/filesystem/durable-directories.ts'
+import { PACK_NAME } from '../../object-store/filesystem/pack/pack-file.ts'
 
 /** Prepares a new or existing folder for backups, which only its owner can read. Refuses any other folder. */
 export async function openBackupFolder(directory: string, places: EmbeddedPlaces): Promise<void> {
-  await assertApart(directory, places)
-  const names = await namesIn(directory)
   const { lock, objects, copies } = partsOf(directory)
+  // By a link, a backup would remove from the store what no copy names.
+  for (const part of [directory, join(objects, 'users'), join(objects, PACK_NAME)]) {
+    await assertApart(part, places)
+  }
+  const names = await namesIn(directory)
   if (names.length > 0 && !names.includes(basename(lock))) {
     throw new Error(`${directory} is neither empty nor a folder of backups.`)
   }

@@ -163,6 +163,23 @@ describe('a backup', () => {
     expect((await bed.run(`backup ${join(bed.place('live'), 'backups')}`)).code).toBe(0)
   })
 
+  it('is refused if links in the folder lead to the objects: what no copy names would be removed', async () => {
+    const { put } = await bed.start()
+    await put('a', SMALL)
+    const directory = bed.place('backups')
+    await bed.run(`backup ${directory}`)
+    for (const part of ['objects/pack.sqlite', 'objects/users', 'objects']) {
+      await rm(join(directory, part), { recursive: true })
+      await symlink(join(bed.place('live'), part), join(directory, part))
+      const { code, err } = await bed.run(`backup ${directory}`)
+      expect({ part, code, err }).toEqual({
+        part,
+        code: 1,
+        err: expect.stringContaining('lies in the folder of the objects') as string,
+      })
+    }
+  })
+
   it('is refused of another service, and with an object store that is not mounted', async () => {
     const { stop } = await bed.start()
     const directory = bed.place('backups')
