@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseUserId } from '../../../src/core/users/user-id.ts'
+import { parseUserId, parseUserIdPrefix } from '../../../src/core/users/user-id.ts'
 import type { UserStores } from '../../../src/database/users/user-store.ts'
 import { createUsers, type Users } from '../../../src/core/users/users.ts'
 import { outage } from '../../support/faults/faults.ts'
@@ -53,5 +53,21 @@ describe('users', () => {
     await expect(users.setStatus(alice, 'suspended')).rejects.toMatchObject({ code: 'unavailable' })
     await expect(users.remove(alice)).rejects.toMatchObject({ code: 'unavailable' })
     expect(told).toEqual(['alice', 'alice'])
+  })
+
+  it('are searched one search at a time: each takes a part of every iteration of the event loop', async () => {
+    await using core = await openTestCore()
+    const read: string[] = []
+    const ledger: typeof core.ledger = {
+      ...core.ledger,
+      async searchUsers({ contains }) {
+        read.push(contains)
+        return { users: [], next: read.length % 2 === 1 ? { userId: alice } : undefined }
+      },
+    }
+    const users = createUsers({ ...core, ledger })
+    const page = { prefix: parseUserIdPrefix(''), after: undefined, limit: 10 }
+    await Promise.all(['a', 'b', 'c'].map((contains) => users.search({ ...page, contains })))
+    expect(read).toEqual(['a', 'a', 'b', 'b', 'c', 'c'])
   })
 })
