@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { copyFile, link, lstat, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config/config.ts'
@@ -15,6 +16,7 @@ import { invalidParameter } from '../../core/errors.ts'
 import { releaseFinished } from '../../core/resumable/release-finished.ts'
 import { synchronise } from '../../database/sqlite/backup.ts'
 import type { DatabaseCopy } from '../../database/sqlite/database-copy.ts'
+import { tryExclusiveLock } from '../../database/sqlite/exclusive-lock.ts'
 import { unfinishedRestoreOf } from '../../database/sqlite/unfinished-restore.ts'
 import { ensureDirectory } from '../../object-store/filesystem/durable-directories.ts'
 import { createIdentity } from '../../object-store/filesystem/identity.ts'
@@ -55,10 +57,12 @@ export async function restoreBackup(options: RestoreBackup): Promise<RestoredBac
       throw new Error(`The database of the copy ${copy.time} is damaged.`, { cause })
     },
   )
-  for (const folder of [dirname(file), join(objects, 'users')]) {
-    await ensureDirectory(folder, places.dataDir)
-  }
+  await ensureDirectory(dirname(file), places.dataDir)
+  using _ = lock(places)
+  // Another restore may have ended meanwhile.
+  await assertAbsent(file)
   await begin(temporary)
+  await ensureDirectory(join(objects, 'users'), places.dataDir)
   await createIdentity(objects, manifest.store_id)
   await copyObjects({
     copy: database,
@@ -90,18 +94,36 @@ async function findCopy(directory: string, time: string | undefined): Promise<Ba
 
 /** Refuses what exists, unless an interrupted restore has left it. */
 async function assertEmpty({ dataDir, database, objects }: EmbeddedPlaces): Promise<void> {
-  for (const path of ['', '-wal', '-shm'].map((end) => database + end)) {
-    if ((await orMissing(lstat(path))) !== undefined) throw new Error(`${path} ${HINT}`)
-  }
+  await assertAbsent(database)
   if ((await orMissing(lstat(unfinishedRestoreOf(database)))) !== undefined) return
   for (const folder of [dataDir, objects]) {
     if ((await namesIn(folder)).length > 0) throw new Error(`${folder} ${NOT_EMPTY}`)
   }
 }
 
+async function assertAbsent(database: string): Promise<void> {
+  for (const path of ['', '-wal', '-shm'].map((end) => database + end)) {
+    if ((await orMissing(lstat(path))) !== undefined) throw new Error(`${path} ${HINT}`)
+  }
+}
+
 const HINT = 'already exists. A restore never replaces a database. Move the file away first.'
 
 const NOT_EMPTY = 'is not empty. A restore never replaces files. Move the folder away first.'
+
+/** Of two restores at once, each would remove what the other one has copied. */
+function lock({ database }: EmbeddedPlaces): Disposable {
+  // Hidden, so that one that a killed restore leaves keeps the folder empty (`namesIn`).
+  const file = join(dirname(database), '.restore-lock')
+  const locked = tryExclusiveLock(file)
+  if (locked === undefined) throw new Error(`Another restore to ${database} is running.`)
+  return {
+    [Symbol.dispose]() {
+      rmSync(file, { force: true })
+      locked[Symbol.dispose]()
+    },
+  }
+}
 
 async function begin(temporary: string): Promise<void> {
   for (const end of ['', '-wal', '-shm']) await rm(temporary + end, { force: true })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { beginUpload, cancelUpload, sendRest } from '../../support/http/tus-client.ts'
@@ -101,6 +101,20 @@ describe('a restore', () => {
     expect(rows).toMatchObject([{ kind: 'wrong_digest', file_name: 'large' }, { files: 2 }])
     const { get } = await serveRestored()
     expect(await get('small')).toBe(small)
+  })
+
+  it('is refused beside another one to the same folder', async () => {
+    const { small, large } = await fill()
+    await cp(backups, bed.place('others'), { recursive: true, verbatimSymlinks: true })
+    const others = bed.run(`restore ${bed.place('others')}`, { DATA_DIR: restored })
+    const ran = await Promise.all([restore(), others])
+    expect(new Set(ran.map(({ code }) => code))).toEqual(new Set([0, 1]))
+    expect(ran.map(({ err }) => err)).toContain(
+      `Another restore to ${join(restored, 'database.sqlite')} is running.`,
+    )
+    expect((await readdir(restored)).toSorted()).toEqual(['database.sqlite', 'objects'])
+    const { get } = await serveRestored()
+    expect(await Promise.all(['small', 'large'].map(get))).toEqual([small, large])
   })
 
   it('keeps the service from starting if it was interrupted, until the next one has finished it', async () => {
