@@ -57,7 +57,7 @@ async function makeInChild(
   // What it needs is in the order, and it shall not have the secrets.
   const child = fork(CHILD, {
     env: {},
-    execArgv: [],
+    execArgv: [MAX_HEAP],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const kill = (): void => void child.kill('SIGKILL')
@@ -75,6 +75,9 @@ async function makeInChild(
     signal.removeEventListener('abort', kill)
   }
 }
+
+/** In MiB. V8 would let the heap grow with the number of files, although none of them is kept. */
+const MAX_HEAP = '--max-old-space-size=64'
 
 /** With the extension of this file: source or build output. */
 const CHILD = fileURLToPath(new URL(`child${extname(import.meta.filename)}`, import.meta.url))
