@@ -104,7 +104,7 @@ async function restore(call: CommandCall): Promise<Row> {
 
 const REVOKE_AGAIN =
   'What was revoked, suspended or removed since the copy was made is in force again: revoke tokens and links, suspend ' +
-  'users, and end grants and devices once more.'
+  'users, and end grants, devices and operators once more.'
 
 async function fetch(call: CommandCall, source: string): Promise<Row> {
   const { copies, interruption, printError } = call
