@@ -91,6 +91,6 @@ function operatorPage(url: string | undefined, adminToken: string | undefined): 
 }
 
 const WITHOUT_TOKEN = `No access token is printed because the output is not a terminal.
-"npm start -- --print-token" prints one, and opens the operators' page.
+"npm start -- --print-token" prints one, and a link to the operators' page.
 To issue one for the user "demo", use the same settings as the service (such as DATA_DIR or DATABASE_URL):
 npm run -s cli -- tokens issue demo`

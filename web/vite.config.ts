@@ -29,6 +29,8 @@ export default defineConfig({
     outDir: fileURLToPath(new URL('../dist/web', import.meta.url)),
     emptyOutDir: true,
     rolldownOptions: {
+      // On a slow machine, `npm start` would begin with advice about plugins.
+      checks: { bundlerTimings: false },
       // The service finds the languages by these names.
       output: {
         codeSplitting: {
