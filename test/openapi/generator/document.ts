@@ -7,6 +7,7 @@ import { sortMembers } from './members.ts'
 import { operationObject } from './operation-object.ts'
 import { type CommonProblems, problemExamples, problemsOf } from './problem-responses.ts'
 import { PROBLEM_SCHEMA } from './problem-schema.ts'
+import { withWideIntegers } from './wide-integers.ts'
 
 export interface ApiDescription {
   readonly title: string
@@ -49,7 +50,7 @@ export function documentOf(routes: readonly RouteOptions[], api: ApiDescription)
     }
   }
   const { schemas, responses } = components.toJson()
-  return {
+  return withWideIntegers({
     openapi: '3.1.1',
     info: {
       title,
@@ -67,7 +68,7 @@ export function documentOf(routes: readonly RouteOptions[], api: ApiDescription)
       examples: problemExamples(),
       securitySchemes: credentials,
     },
-  }
+  })
 }
 
 interface PlacedOperation {

@@ -98,7 +98,7 @@ export const PROBLEM_SCHEMA: Json = {
       description: '`urn:cloud-repository:problem:` followed by the code.',
     },
     title: { type: 'string', description: 'The reason phrase of the status.' },
-    status: { type: 'integer' },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
     detail: { type: 'string', description: 'A human-readable explanation.' },
     code: {
       type: 'string',
