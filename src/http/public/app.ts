@@ -4,7 +4,7 @@ import type { Downloads } from '../download/downloads.ts'
 import type { PageFile, WebPage } from '../pages/static-assets.ts'
 import { createListener, type ListenerContext } from '../server/listener.ts'
 import type { RequestMeter } from '../server/request-outcome.ts'
-import type { ServiceAddress } from '../server/service-address.ts'
+import { cookieBaseOf, type ServiceAddress } from '../server/service-address.ts'
 import { healthRoutes } from '../routes/health.ts'
 import { otherMethods } from '../routes/method-not-allowed.ts'
 import { nameFault } from '../routes/name-fault.ts'
@@ -90,7 +90,7 @@ export async function buildApp(
   } else {
     const session = async (scope: FastifyInstance) => {
       await scope.register(ownSessionRoutes, { accessTokens, allowedOrigins })
-      await scope.register(sessionRoutes, { accessTokens, basePath: prefix })
+      await scope.register(sessionRoutes, { accessTokens, basePath: cookieBaseOf(address) })
     }
     await app.register(pageScope, { page, session, allowedOrigins, prefix })
   }

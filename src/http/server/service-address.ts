@@ -29,3 +29,8 @@ export function prefixesOf({ base, basePath }: ServiceAddress): ReadonlySet<stri
   const publicPath = URL.parse(base)?.pathname.replace(/\/$/, '')
   return new Set([publicPath ?? basePath, basePath])
 }
+
+/** The base of the paths of cookies: with two prefixes, cookies for one would not reach the other. */
+export function cookieBaseOf(address: ServiceAddress): string {
+  return prefixesOf(address).size === 1 ? address.basePath : ''
+}

@@ -6,6 +6,7 @@ import { openEmbedded } from '../../support/service/embedded-service.ts'
 import type { TestService, TestUser } from '../../support/service/test-service.ts'
 import { MIB, secretOf } from '../fixture.ts'
 import { basic, createLink, JSON_TYPE, visit } from '../links/link-requests.ts'
+import { NO_BUILD } from '../../support/http/page.ts'
 import { send } from '../scopes/scoped-requests.ts'
 
 const TUS = { 'Tus-Resumable': '1.0.0', 'Upload-Length': '1' }
@@ -143,6 +144,24 @@ describe('PUBLIC_URL', () => {
         servers: unknown
       }
       expect(servers).toEqual([{ url: publicUrl }])
+    } finally {
+      await service.stop()
+    }
+  })
+
+  it.each([
+    ['https://files.example.com/api', '/api', '/api'],
+    ['https://files.example.com/one', '/other', '/'],
+    ['https://files.example.com', '/other', '/'],
+  ])('%s with BASE_PATH %j has the session where browsers send it: %j', async (...row) => {
+    const [publicUrl, basePath, path] = row
+    const service = await openEmbedded({ publicUrl, basePath, page: NO_BUILD })
+    try {
+      const body = JSON.stringify({ access_token: secretOf(await service.createUser(MIB)) })
+      const target = `${service.url}${basePath}/session`
+      const signedIn = await fetch(target, { method: 'POST', headers: JSON_TYPE, body })
+      const kept = signedIn.headers.getSetCookie().filter((cookie) => cookie.includes('=crt_'))
+      expect(kept).toEqual([expect.stringContaining(`; Path=${path};`)])
     } finally {
       await service.stop()
     }
