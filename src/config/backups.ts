@@ -21,7 +21,7 @@ interface BackedUp {
 }
 
 export function readBackups({ shown, faults }: Reader, backedUp: BackedUp): BackupsConfig {
-  const directory = shown('BACKUP_DIR', '', (text) => (text === '' ? undefined : resolve(text)))
+  const directory = shown('BACKUP_DIR', '', parseBackupDir)
   const fault = directory === undefined ? undefined : faultOf(directory, backedUp)
   if (fault !== undefined) faults.push(`BACKUP_DIR: ${fault}`)
   return {
@@ -29,6 +29,12 @@ export function readBackups({ shown, faults }: Reader, backedUp: BackedUp): Back
     everyMs: shown('BACKUP_EVERY', '24h', parseBackupEvery),
     keep: shown('BACKUP_KEEP', '7', parseKeptCopies),
   }
+}
+
+/** A URL would be taken for a folder below the current one. */
+function parseBackupDir(text: string): string | undefined {
+  if (/^[a-z\d+.-]+:\/\//i.test(text)) throw new Error('must be a folder')
+  return text === '' ? undefined : resolve(text)
 }
 
 function faultOf(

@@ -596,6 +596,7 @@ describe('BACKUP_DIR', () => {
     ],
     [{ OBJECT_STORE: 's3://bucket' }, 'needs local files; copy a bucket with mc mirror or rclone'],
     [{ BACKUP_DIR: '/srv/cloud/objects/backups' }, 'must not lie in the folder of the objects'],
+    [{ BACKUP_DIR: 's3://bucket/backups' }, 'must be a folder'],
     [{ BACKUP_DIR: '/srv' }, 'must not contain the database and the objects'],
   ])('is refused with %o', (settings, fault) => {
     const environment = { DATA_DIR: '/srv/cloud', BACKUP_DIR: '/backups', ...settings }
