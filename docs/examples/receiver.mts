@@ -17,4 +17,5 @@ const server = createServer(async (request, response) => {
   }
 })
 
-server.listen(Number(process.env['PORT'] ?? 8080))
+const port = Number(process.env['PORT'] ?? 8080)
+server.listen(port, () => console.error(`Waiting for events on port ${port}.`))

@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 import os
+import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -34,4 +35,7 @@ class Receiver(BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", 8080))), Receiver).serve_forever()
+port = int(os.environ.get("PORT", 8080))
+server = ThreadingHTTPServer(("127.0.0.1", port), Receiver)
+print(f"Waiting for events on port {port}.", file=sys.stderr)
+server.serve_forever()
