@@ -15,8 +15,8 @@ const ROWS = DOCUMENTED.filter(
 )
 
 /**
- * Rows that no database and no object store decides, so that they are tested once, on the embedded default: guesses (C08,
- * C09) are counted in the memory of the process.
+ * Rows that no database and no object store decides, so that they are tested once, on the embedded default: guesses (C08)
+ * are counted in the memory of the process.
  */
 const ABOVE_THE_PORTS = [
   ...rows('A', [1, 4]),
@@ -27,7 +27,7 @@ const ABOVE_THE_PORTS = [
   'B12',
   'C01',
   'C04',
-  ...rows('C', [7, 9]),
+  ...rows('C', [7, 8]),
   'H04',
   'H09',
 ]
