@@ -45,7 +45,9 @@ export async function restoreBackup(options: RestoreBackup): Promise<RestoredBac
   const { places, directory, signal, onFinding, onProgress } = options
   const copy = await findCopy(directory, options.time)
   const manifest = await readManifest(copy)
-  if (manifest === undefined) throw new Error(`The manifest of the copy ${copy.time} is damaged.`)
+  if (manifest === undefined) {
+    throw new Error(`The manifest of the copy ${copy.time} is damaged. Choose another with --copy.`)
+  }
   const { database: file, objects } = places
   const temporary = unfinishedRestoreOf(file)
   const { files, versions, bytes } = manifest

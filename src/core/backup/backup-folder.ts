@@ -63,9 +63,14 @@ export function timeOfCopy({ time }: Pick<BackupCopy, 'time'>): number {
   return Date.parse(time.replace(/(..)(..)T(..)(..)/, '-$1-$2T$3:$4:'))
 }
 
-/** Resolves to `undefined` if it is damaged. */
+/** Resolves to `undefined` if it is damaged or missing. */
 export async function readManifest({ folder }: BackupCopy): Promise<Manifest | undefined> {
-  return parseManifest(await readFile(join(folder, MANIFEST_NAME), 'utf8'))
+  try {
+    return parseManifest(await readFile(join(folder, MANIFEST_NAME), 'utf8'))
+  } catch (error) {
+    if (hasCode(error, ABSENT)) return undefined
+    throw error
+  }
 }
 
 /** What operators see of the newest complete copy. */

@@ -103,6 +103,17 @@ describe('a restore', () => {
     expect(await get('small')).toBe(small)
   })
 
+  it('refuses a copy without a manifest, and says how to choose another', async () => {
+    await fill()
+    const [copy = ''] = await readdir(join(backups, 'copies'))
+    await rm(join(backups, 'copies', copy, 'manifest.json'))
+    const { code, err } = await restore()
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: `The manifest of the copy ${copy} is damaged. Choose another with --copy.`,
+    })
+  })
+
   it('is refused beside another one to the same folder', async () => {
     const { small, large } = await fill()
     await cp(backups, bed.place('others'), { recursive: true, verbatimSymlinks: true })
