@@ -81,7 +81,7 @@ describe('a restore', () => {
     await fill()
     const [copy = ''] = await readdir(join(backups, 'copies'))
     for (const [name, message] of [
-      ['manifest.json', `The manifest of the copy ${copy} is damaged.`],
+      ['manifest.json', `The manifest of the copy ${copy} is damaged. Choose another with --copy.`],
       ['database.sqlite', `The database of the copy ${copy} is damaged.`],
     ] as const) {
       const undo = await flip(join(backups, 'copies', copy, name))
