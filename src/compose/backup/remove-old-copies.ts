@@ -21,29 +21,14 @@ export interface RemoveOldCopies {
 }
 
 /**
- * Removes all complete copies but the newest `keep` ones, then the objects that none of these names. Can be killed at any
- * time: a copy is no longer complete before any of its objects is removed.
+ * Removes all complete copies but the newest `keep` ones, then the objects that none of these names. Removes nothing if the
+ * database of a copy that stays cannot be read: an older copy may be the last sound one. Can be killed at any time: a copy
+ * is no longer complete before any of its objects is removed.
  */
 export async function removeOldCopies(options: RemoveOldCopies): Promise<RemovedCopies> {
-  const { directory, keep } = options
-  const { copies, oldCopy } = partsOf(directory)
+  const { directory, keep, onFinding, signal } = options
   const all = await listCopies(directory)
-  const old = all.slice(keep)
-  for (const { folder } of old.toReversed()) {
-    await rename(folder, oldCopy)
-    await syncDirectory(copies)
-    await rm(oldCopy, { recursive: true })
-  }
-  const kept = all.slice(0, keep)
-  const removedObjects = await removeObjects(kept, options)
-  return { copies: kept.length, removedCopies: old.length, removedObjects }
-}
-
-/** Removes nothing if the database of a copy that stays cannot be read. */
-async function removeObjects(
-  kept: readonly BackupCopy[],
-  { directory, onFinding, signal }: RemoveOldCopies,
-): Promise<number> {
+  const [kept, old] = [all.slice(0, keep), all.slice(keep)]
   using opened = new DisposableStack()
   const read = <T>({ time }: BackupCopy, work: () => T): T => {
     try {
@@ -53,12 +38,14 @@ async function removeObjects(
       throw new DamagedCopy()
     }
   }
+  let removedCopies = 0
   try {
     const databases = kept.map((copy) => {
       const file = join(copy.folder, DATABASE_NAME)
       return { copy, database: opened.use(read(copy, () => new DatabaseCopy(file))) }
     })
-    return await removeUnnamed({
+    removedCopies = await removeCopies(directory, old)
+    const removedObjects = await removeUnnamed({
       directory: partsOf(directory).objects,
       isNamed: (key) =>
         databases.some(({ copy, database }) =>
@@ -68,10 +55,22 @@ async function removeObjects(
         databases.some(({ copy, database }) => read(copy, () => database.naming(key) === 'upload')),
       signal,
     })
+    return { copies: kept.length, removedCopies, removedObjects }
   } catch (error) {
-    if (error instanceof DamagedCopy) return 0
-    throw error
+    if (!(error instanceof DamagedCopy)) throw error
+    return { copies: all.length - removedCopies, removedCopies, removedObjects: 0 }
   }
+}
+
+/** The oldest first. Resolves to their number. */
+async function removeCopies(directory: string, old: readonly BackupCopy[]): Promise<number> {
+  const { copies, oldCopy } = partsOf(directory)
+  for (const { folder } of old.toReversed()) {
+    await rename(folder, oldCopy)
+    await syncDirectory(copies)
+    await rm(oldCopy, { recursive: true })
+  }
+  return old.length
 }
 
 class DamagedCopy extends Error {}

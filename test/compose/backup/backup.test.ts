@@ -93,6 +93,25 @@ describe('a backup', () => {
     expect((await bed.run(`backup ${directory} --check`)).code).toBe(0)
   })
 
+  it('removes no older copy while one that would stay cannot be read', async () => {
+    const { put } = await bed.start()
+    const directory = bed.place('backups')
+    await put('large', LARGE)
+    await bed.run(`backup ${directory}`)
+    await bed.run(`backup ${directory}`)
+    const copies = join(directory, 'copies')
+    const sound = await readdir(copies)
+    const damaged = '20991231T000000.000Z'
+    await mkdir(join(copies, damaged))
+    const { code, rows } = await bed.run(`backup ${directory} --keep 2`)
+    expect(code).toBe(1)
+    expect(rows).toMatchObject([
+      { kind: 'damaged_database', copy: damaged },
+      { removed_copies: 0, removed: 0 },
+    ])
+    expect(await readdir(copies)).toEqual(expect.arrayContaining([...sound, damaged]))
+  })
+
   it('removes no object while the database of a copy cannot be read', async () => {
     const { put, send } = await bed.start({ HISTORY_LIFETIME: '0' })
     const directory = bed.place('backups')
