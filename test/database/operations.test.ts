@@ -10,6 +10,7 @@ import { HISTORY_OPERATIONS } from '../../src/database/history/history-ledger.ts
 import { LEDGER_OPERATIONS } from '../../src/database/ledger.ts'
 import { LINK_OPERATIONS } from '../../src/database/links/link-ledger.ts'
 import { guardWrites, operationOf } from '../../src/database/operations.ts'
+import { OPERATOR_OPERATIONS } from '../../src/database/operators/operator-ledger.ts'
 import { OVERVIEW_OPERATIONS } from '../../src/database/overview/overview-ledger.ts'
 import { RESUMABLE_OPERATIONS } from '../../src/database/resumable/resumable-ledger.ts'
 import { BACKLOG_OPERATIONS } from '../../src/database/sweep/backlog.ts'
@@ -28,6 +29,7 @@ const LEDGER_TABLES = [
   FILE_OPERATIONS,
   HISTORY_OPERATIONS,
   LINK_OPERATIONS,
+  OPERATOR_OPERATIONS,
   OVERVIEW_OPERATIONS,
   RESUMABLE_OPERATIONS,
   BACKLOG_OPERATIONS,
