@@ -17,6 +17,7 @@ import { allOf, type Block, blocksOf, readPages } from './pages.ts'
 const RUN_ELSEWHERE = new Set([
   'packages/js/README.md',
   'packages/python/README.md',
+  'docs/camera-product.md',
   'docs/clients.md',
   'docs/guides.md',
   'docs/webhooks.md',
