@@ -56,7 +56,8 @@ function linesOf(forms: readonly CommandForm[]): readonly string[] {
 
 /** Without options. */
 function callOf({ usage }: CommandForm): string {
-  return usage.replace(/ \[?--.*$/, '')
+  const [call = ''] = usage.split(/ \[?--/, 1)
+  return call
 }
 
 function inColumns(rows: readonly (readonly [string, string])[]): readonly string[] {

@@ -4,7 +4,7 @@ import { upload } from '../http/fixture.ts'
 import { issue } from '../http/scopes/scoped-requests.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
 import { describeInBrowser, names, openWithPage, visitAs } from './fixture.ts'
-import { expectSound } from './looks.ts'
+import { expectSound, NARROW, violationsIn, WIDE } from './looks.ts'
 
 describeInBrowser('the devices of an account', (browser) => {
   let service: TestService
@@ -46,6 +46,10 @@ describeInBrowser('the devices of an account', (browser) => {
     await expect.poll(() => names(page)).toEqual(['camera-10/300.bin', 'camera-10/400.bin'])
     await page.getByText('Files of “camera-10”').waitFor()
     await expectSound(page)
+    await page.setViewportSize(NARROW)
+    await page.locator('.capacity summary').click()
+    expect(await violationsIn(page)).toEqual([])
+    await page.setViewportSize(WIDE)
     // What others store meanwhile is not the device's.
     await upload(service, { user, name: 'later.txt', content: 'x' })
     await expect.poll(() => page.getByText('4 files of').count()).toBe(0)

@@ -81,6 +81,29 @@ describeInBrowser('photos of a link', (browser) => {
     await page.getByRole('dialog').getByText('Notes', { exact: true }).waitFor()
   })
 
+  it('turn as often as a key is pressed, and never show one under the name of another', async () => {
+    const { page } = await openLink()
+    await page.getByText('IMG_1.jpg').tap()
+    await page.getByRole('dialog').getByRole('img', { name: 'IMG_1.jpg' }).waitFor()
+    const titles = await page.evaluate(`(async () => {
+      const titles = []
+      for (let turn = 0; turn < 2; turn += 1) {
+        document.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }))
+        await new Promise((resolve) => setTimeout(resolve))
+        const shown = document.querySelector('dialog img')?.alt
+        titles.push([document.querySelector('dialog h2').textContent, shown])
+      }
+      return titles
+    })()`)
+    expect(titles).toEqual([
+      ['IMG_2.jpg', undefined],
+      ['IMG_10.jpg', undefined],
+    ])
+    const begun = page.waitForEvent('download')
+    await page.getByRole('dialog').getByRole('link', { name: 'Download IMG_10.jpg' }).tap()
+    expect((await begun).suggestedFilename()).toBe('IMG_10.jpg')
+  })
+
   it('are rows without previews where each would take a part of a use', async () => {
     const { page, requests } = await openLink({ max_uses: 5 })
     await page.getByText('5 downloads are possible.').waitFor()

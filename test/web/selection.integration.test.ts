@@ -267,6 +267,7 @@ describeInBrowser('many files at once', (browser) => {
     for (const name of ['Trip/a.jpg', 'Trip/b.jpg']) await put(name, 'x')
     const page = await open()
     await page.getByRole('button', { name: 'Folder Trip' }).click()
+    await expect.poll(() => names(page)).toEqual(['a.jpg', 'b.jpg'])
     await select(page, 'a.jpg', 'b.jpg')
     await press(page, 'Share')
     await page.getByText('One link to all of them.').waitFor()
@@ -275,6 +276,21 @@ describeInBrowser('many files at once', (browser) => {
     const reply = await fetch(address, { headers: { accept: 'application/json' } })
     const { files } = (await reply.json()) as { files: { name: string }[] }
     expect(files.map(({ name }) => name)).toEqual(['a.jpg', 'b.jpg'])
+  })
+
+  it('are no longer selected once another folder is listed', async () => {
+    await put('Trip/a.jpg', 'x')
+    const page = await open()
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    await page.route(/prefix=Trip/, async (route) => {
+      await released
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Folder Trip' }).click()
+    await select(page, 'alpha.txt')
+    release()
+    await expect.poll(() => names(page)).toEqual(['a.jpg'])
+    expect(await barOf(page).count()).toBe(0)
   })
 
   it('are downloaded as one archive', async () => {

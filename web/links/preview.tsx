@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Dialog } from '../shared/dialog.tsx'
 import { failureOf } from '../shared/error-message.ts'
 import { folderOf, nameIn } from '../shared/folder.ts'
 import { formatCount } from '../shared/format.ts'
 import { ProblemNotice } from '../shared/problem-notice.tsx'
-import { IconButton } from '../shared/icon-button.tsx'
+import { DownloadButton, IconButton } from '../shared/icon-button.tsx'
+import { messages } from '../messages.ts'
 import type { FolderContents, LinkedFile } from './folder-contents.ts'
 import { shownAs } from './shown-as.ts'
 import type { Visit } from './visit.ts'
@@ -23,32 +24,47 @@ interface PreviewProps {
 export function Preview({ visit, file, photos, onShow, onClose }: PreviewProps) {
   const at = photos.findIndex((photo) => photo.file === file)
   const label = photos[at]?.label ?? nameIn(folderOf(file.name), file.name)
+  const url = visit.connection.urlOf(visit.pathOf(file.name))
+  return (
+    <Dialog title={label} isWide={at !== -1} onClose={onClose}>
+      <Content key={file.name} file={file} url={url} label={label} />
+      <div class="preview-foot">
+        {at !== -1 && photos.length > 1 && <Turn at={at} photos={photos} onShow={onShow} />}
+        <DownloadButton url={url} name={label} label={messages.files.download(label)} />
+      </div>
+    </Dialog>
+  )
+}
+
+interface ContentProps {
+  readonly file: LinkedFile
+  readonly url: string
+  readonly label: string
+}
+
+function Content({ file, url, label }: ContentProps) {
   const [image, setImage] = useState<string>()
   const [text, setText] = useState<string>()
   const [problem, setProblem] = useState<string>()
   useEffect(() => {
-    let url: string | undefined
-    setImage(undefined)
-    setText(undefined)
-    setProblem(undefined)
+    let loaded: string | undefined
     const gone = new AbortController()
     async function load(): Promise<void> {
-      const address = visit.connection.urlOf(visit.pathOf(file.name))
-      const response = await fetch(address, { signal: gone.signal })
+      const response = await fetch(url, { signal: gone.signal })
       if (!response.ok) throw new Error(`Status ${response.status}.`)
       if (shownAs(file) === 'text') setText(await response.text())
-      else setImage((url = URL.createObjectURL(await response.blob())))
+      else setImage((loaded = URL.createObjectURL(await response.blob())))
     }
     load().catch((error: unknown) => {
       if (!gone.signal.aborted) setProblem(failureOf(error))
     })
     return () => {
       gone.abort()
-      if (url !== undefined) URL.revokeObjectURL(url)
+      if (loaded !== undefined) URL.revokeObjectURL(loaded)
     }
-  }, [file])
+  }, [])
   return (
-    <Dialog title={label} isWide={at !== -1} onClose={onClose}>
+    <>
       <ProblemNotice text={problem} />
       {image !== undefined && (
         <img
@@ -58,13 +74,12 @@ export function Preview({ visit, file, photos, onShow, onClose }: PreviewProps) 
           onError={() => setProblem(words.notShown)}
         />
       )}
-      {at !== -1 && photos.length > 1 && <Turn at={at} photos={photos} onShow={onShow} />}
       {text !== undefined && (
         <pre class="preview-text" tabIndex={0}>
           {text}
         </pre>
       )}
-    </Dialog>
+    </>
   )
 }
 
@@ -79,7 +94,8 @@ function Turn({ at, photos, onShow }: TurnProps) {
     if (file !== undefined) onShow(file)
   }
 
-  useEffect(() => {
+  // Before the browser paints: the next key can follow at once.
+  useLayoutEffect(() => {
     const onKeyDown = ({ key }: KeyboardEvent): void => {
       if (key === 'ArrowLeft') show(-1)
       if (key === 'ArrowRight') show(1)
@@ -88,12 +104,12 @@ function Turn({ at, photos, onShow }: TurnProps) {
     return () => document.removeEventListener('keydown', onKeyDown)
   }, [at, photos])
   return (
-    <div class="preview-turn">
+    <>
       <IconButton icon="left" label={words.previous} onClick={() => show(-1)} />
       <span class="quiet">
         {formatCount(at + 1)} / {formatCount(photos.length)}
       </span>
       <IconButton icon="right" label={words.next} onClick={() => show(1)} />
-    </div>
+    </>
   )
 }

@@ -26,10 +26,14 @@ export function assertTerms({ label, expiresInSeconds }: Terms): void {
   }
 }
 
+export function isLabel(text: string): boolean {
+  // Unpaired surrogates are refused: not every database accepts them.
+  return !isLongerThan(text, MAX_LABEL_LENGTH) && LABEL.test(text) && text.isWellFormed()
+}
+
 /** Throws `invalid_parameter`. */
 export function assertLabel(label: string): void {
-  // Unpaired surrogates are refused: not every database accepts them.
-  if (isLongerThan(label, MAX_LABEL_LENGTH) || !LABEL.test(label) || !label.isWellFormed()) {
+  if (!isLabel(label)) {
     throw invalidParameter(
       'label',
       `label must be at most ${MAX_LABEL_LENGTH} characters and must not contain control characters.`,

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { LABEL_PATTERN, MAX_LABEL_LENGTH } from '../auth/terms.ts'
-import { isLongerThan } from '../characters.ts'
+import { isLabel, MAX_LABEL_LENGTH } from '../auth/terms.ts'
 import { invalidParameter } from '../errors.ts'
 import type { Account } from './account-ledger.ts'
 import type { UserId, UserIdPrefix } from './user-id.ts'
@@ -68,14 +67,10 @@ export const MAX_SCANNED_USERS = 20_000
 
 const SCANNED_AT_ONCE = 2_000
 
-const SEARCHED = new RegExp(LABEL_PATTERN)
-
 /** Throws `invalid_parameter` for a text that neither an id nor a label can contain. Empty is as if it was left out. */
 export function parseSearchedText(text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined
-  if (!isLongerThan(text, MAX_LABEL_LENGTH) && SEARCHED.test(text) && text.isWellFormed()) {
-    return text
-  }
+  if (isLabel(text)) return text
   const rule = `must be at most ${MAX_LABEL_LENGTH} characters without control characters`
   throw invalidParameter('contains', `contains ${rule}.`)
 }

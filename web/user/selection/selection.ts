@@ -154,8 +154,13 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
       if (left.length < chosen.value.size) chosen.value = new Map(left)
     })
   })
+  // What is listed follows what the user has opened, once that has been read: rows can be selected in between.
+  const listed = computed(() => {
+    const { search, folder, device } = list.view.value
+    return [search, folder, device].join('\n')
+  })
   effect(() => {
-    void [list.search.value, list.path.value, list.device.value]
+    void [list.search.value, list.path.value, list.device.value, listed.value]
     untracked(clear)
   })
 
