@@ -311,7 +311,7 @@ function webhooksOf(http: Http): ParkedWebhooks {
       return createListing<Schemas['ParkedWebhookPage'], 'webhooks'>(http, listed)
     },
     async retry(webhookId, { signal } = {}) {
-      await http.call({ method: 'POST', path: `${WEBHOOKS}/${segment(webhookId)}/retry`, signal })
+      await http.ask({ method: 'POST', path: `${WEBHOOKS}/${segment(webhookId)}/retry`, signal })
     },
     discard: async (webhookId, { signal } = {}) =>
       http.remove({ path: `${WEBHOOKS}/${segment(webhookId)}`, signal }),

@@ -114,10 +114,13 @@ it('a file that has changed since the page took it cannot be read, and is no los
   expect(sent).toHaveLength(1)
 })
 
-it('a webhook that its receiver refuses is not sent again', async () => {
-  const { url: at, calls, client } = answering('webhook_failed', 502)
+it.each([
+  ['webhook_failed', 502],
+  ['unavailable', 503],
+])('a webhook is not sent again after %s', async (code, status) => {
+  const { url: at, calls, client } = answering(code, status)
   const admin = createAdminClient({ url: at, token: 'x', retry: IMPATIENT, fetch: client })
-  expect(await errorOf(admin.webhooks.retry('msg_1'))).toMatchObject({ code: 'webhook_failed' })
+  expect(await errorOf(admin.webhooks.retry('msg_1'))).toMatchObject({ code })
   expect(calls).toHaveLength(1)
 })
 

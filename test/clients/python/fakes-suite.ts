@@ -69,9 +69,20 @@ export function fakesSuite(get: () => PythonFixture): void {
             GET=lambda _: gone,
         )
         await client.files.upload("film", bytes(9 * 2**20))`
-    const code = outcome === 'finished' ? 'upload_gone' : 'capacity_exceeded'
+    const code = outcome === 'finished' ? 'upload_superseded' : 'capacity_exceeded'
     expect(await errorOf(program)).toMatchObject({ code })
     expect((await asked()).filter((method) => method === 'POST')).toHaveLength(creations)
+  })
+
+  it('an upload that is replaced as soon as it is stored says so', async () => {
+    const program = `
+        client = fake_uploads(
+            POST=created,
+            PATCH=lambda _: offset(204, 9 * 2**20),
+            GET=lambda _: httpx.Response(200, json={"upload_id": "u1", "file": None}),
+        )
+        await client.files.upload("film", bytes(9 * 2**20))`
+    expect(await errorOf(program)).toMatchObject({ code: 'upload_superseded' })
   })
 
   it('the reason of a refusal is asked for without content if it was lost while content was sent', async () => {

@@ -48,6 +48,13 @@ export async function methodsInReadme(path: string): Promise<string[]> {
   })
 }
 
+/** The codes that only a client has. */
+export async function errorsInReadme(path: string): Promise<string[]> {
+  const text = await readFile(path, 'utf8')
+  const [, section = ''] = /^## Errors$(.*?)^## /ms.exec(text) ?? []
+  return [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, code = '']) => code).slice(1)
+}
+
 function methodsOf(client: object, path = ''): string[] {
   return Object.entries(client).flatMap(([name, member]: [string, object]) =>
     typeof member === 'function' ? [path + name] : methodsOf(member, `${path}${name}.`),

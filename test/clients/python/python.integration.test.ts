@@ -23,7 +23,12 @@ import {
   whyNoPython,
 } from './installed-package.ts'
 import { faultsSuite } from './faults-suite.ts'
-import { METHODS_IN_PYTHON, methodsInReadme, methodsInTypeScript } from './methods.ts'
+import {
+  errorsInReadme,
+  METHODS_IN_PYTHON,
+  methodsInReadme,
+  methodsInTypeScript,
+} from './methods.ts'
 import { resourcesSuite } from './resources-suite.ts'
 import type { PythonFixture } from './fixture.ts'
 
@@ -131,6 +136,12 @@ print(*client.uploads.list())`,
     expect((await methodsInReadme('packages/python/README.md')).toSorted()).toEqual(
       inPython.toSorted(),
     )
+  })
+
+  it('has the errors of the package for TypeScript', async () => {
+    const inPython = await errorsInReadme('packages/python/README.md')
+    const inTypeScript = await errorsInReadme('packages/js/README.md')
+    expect(inPython).toEqual(inTypeScript.filter((code) => code !== 'invalid_url'))
   })
 
   describe('the README', () => {

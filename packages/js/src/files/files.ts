@@ -28,7 +28,7 @@ export interface FileListingOptions extends ListingOptions {
   readonly userId?: string | undefined
 }
 
-export interface ChangeOptions extends Conditions {
+export interface ChangeOptions extends Pick<Conditions, 'ifMatch'> {
   readonly signal?: AbortSignal | undefined
 }
 

@@ -80,6 +80,8 @@ class _Transfer:
                     # No later append can succeed. If this fails, the service ends the upload later.
                     with suppress(CloudRepositoryError):
                         await self._http.send(Call("DELETE", self._path, headers=TUS, patience=5))
+                if error.code == "upload_gone" and error.problem.get("outcome") == "finished":
+                    raise _superseded() from error
                 # Begins anew if the upload has expired, or the service has lost its bytes.
                 is_lost = error.problem.get("outcome", "expired") in ("expired", "lost")
                 if not is_lost or error.code not in ("not_found", "upload_gone"):
@@ -116,8 +118,7 @@ class _Transfer:
         # The response to the last append does not describe the file.
         upload = await self._http.call(Call("GET", self._path))
         if upload["file"] is None:
-            detail = "The upload was stored, and the file has been replaced or deleted since."
-            raise CloudRepositoryError("upload_gone", detail, outcome="finished")
+            raise _superseded()
         return cast(UploadedFile, upload["file"])
 
     async def _begin(self) -> tuple[int, bool]:
