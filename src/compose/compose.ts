@@ -283,7 +283,7 @@ function createUseCases(config: Config, opened: Opened) {
     makeBackups:
       backups &&
       ((hooks: BackupHooks, signal: AbortSignal) =>
-        backups.run(meterBackups(hooks, instruments), signal)),
+        backups.run(meterBackups(hooks, { everyMs: backups.everyMs, instruments }), signal)),
     readiness,
     sweeper: meterSweeper(sweeper, instruments),
     metrics: createMetrics({

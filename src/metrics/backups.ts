@@ -1,10 +1,22 @@
 import type { BackupHooks } from '../core/backup/backup-schedule.ts'
 import type { Instruments } from './instruments.ts'
 
-/** Notes failures, then calls the hooks. */
-export function meterBackups(hooks: BackupHooks, { backups }: Instruments): BackupHooks {
+interface MeteredBackups {
+  readonly everyMs: number
+  readonly instruments: Instruments
+}
+
+/** Notes findings and failures, then calls the hooks. */
+export function meterBackups(
+  hooks: BackupHooks,
+  { everyMs, instruments: { backups } }: MeteredBackups,
+): BackupHooks {
+  backups?.interval.set(everyMs / 1000)
   return {
-    ...hooks,
+    onMade(made) {
+      backups?.findings.set(made.findings)
+      hooks.onMade(made)
+    },
     onFailed(error) {
       backups?.failure.set(Date.now() / 1000)
       hooks.onFailed(error)

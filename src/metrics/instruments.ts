@@ -131,6 +131,8 @@ export function createInstruments({
             'backup_failure_timestamp_seconds',
             'When the last backup of this instance failed; 0 if none has.',
           ),
+          findings: gauge('backup_findings', 'Findings of the last backup of this instance.'),
+          interval: gauge('backup_interval_seconds', 'BACKUP_EVERY.'),
         }
       : undefined,
     refusals: countedBy('refusals', 'Refused requests by the code of their problem document.', {

@@ -45,6 +45,8 @@ const PROMISED = [
   'appends_total counter end',
   'backup_completion_timestamp_seconds gauge',
   'backup_failure_timestamp_seconds gauge',
+  'backup_findings gauge',
+  'backup_interval_seconds gauge',
   'build_info gauge version',
   'clock_jumps_total counter direction',
   'clock_lead_seconds gauge',

@@ -18,6 +18,7 @@ export function createScheduledBackups(config: Config, version: string) {
   if (directory === undefined) return undefined
   const order = { places: embeddedPlacesOf(config), directory, keep, version }
   return {
+    everyMs,
     /** Resolves to `undefined` also if the folder cannot be read. */
     findLast: (): Promise<LastBackup | undefined> =>
       findLastBackup(directory).catch(() => undefined),

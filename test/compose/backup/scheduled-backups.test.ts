@@ -35,6 +35,21 @@ it('a service with BACKUP_DIR makes a backup at once, and none after a restart u
   await again.stop()
 })
 
+it('counts what a backup lacks, and says how often backups are made', async () => {
+  const live = await bed.start()
+  await live.put('big', 100_000)
+  await live.stop()
+  await rm(join(bed.place('live'), 'objects', 'users', 'ada'), { recursive: true })
+  const { service, stop } = await bed.start({ BACKUP_DIR: directory, BACKUP_EVERY: '1h' })
+  await expect
+    .poll(() => service.metrics.expose())
+    .toMatch(/\ncloud_repository_backup_findings 1\n/)
+  expect(await service.metrics.expose()).toMatch(
+    /\ncloud_repository_backup_interval_seconds 3600\n/,
+  )
+  await stop()
+})
+
 it('a backup that fails is counted as one, and one of another process is not', async () => {
   await writeFile(directory, 'no folder')
   const failing = await start()
