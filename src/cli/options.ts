@@ -2,6 +2,7 @@ import { MAX_LABEL_LENGTH } from '../core/auth/terms.ts'
 import { ACTIONS, WHEN_FULL } from '../core/auth/scope.ts'
 import { MAX_KEPT_COPIES } from '../core/backup/kept-copies.ts'
 import { FILE_ORDERS } from '../core/files/listing.ts'
+import { OPERATOR_ROLES, ROLE_MEANINGS } from '../core/operators/operator.ts'
 import { DEFAULT_PAGE_LIMIT, MAX_PAGE_LIMIT } from '../core/pagination.ts'
 import { ACCOUNT_ORDERS } from '../core/users/account-ledger.ts'
 
@@ -77,7 +78,7 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'no-password': 'remove the password',
   },
   'operators add': {
-    role: 'viewer (reads), support (also changes status, tokens, links and files of users), admin (everything)',
+    role: OPERATOR_ROLES.map((role) => `${role} (${ROLE_MEANINGS[role]})`).join(', '),
   },
   audit: {
     user: 'only what concerns the user with this id',

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addressPages } from '../../src/http/pages/public-url.ts'
 import { ADMIN_OPTIONS, ADMIN_TOKEN } from '../http/admin/fixture.ts'
+import { upload } from '../http/fixture.ts'
 import { buildLinkPage, buildOperatorPage, buildPage } from '../support/http/page.ts'
 import { type StrippingProxy, startStrippingProxy } from '../support/http/stripping-proxy.ts'
 import { openEmbedded } from '../support/service/embedded-service.ts'
@@ -93,5 +94,23 @@ describeInBrowser('the page of a service with PUBLIC_URL', (browser) => {
     await page.getByRole('radio', { name: /^Public/ }).check()
     const shown = page.getByLabel('Address', { exact: true })
     expect(await shown.inputValue()).toBe(`${proxy.url}/users/${user.userId}/repo/photo.txt`)
+  })
+
+  it('copies the public addresses of several files', async () => {
+    const page = await open(service.url)
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    for (const name of ['a.txt', 'b.txt'])
+      await upload(service, { user, name, query: '?visibility=public', content: 'x' })
+    for (const name of ['a.txt', 'b.txt'])
+      await page.getByRole('checkbox', { name: `Select ${name}` }).click()
+    const selected = page.getByRole('group', { name: 'Selected files' })
+    await selected.getByRole('button', { name: 'Share', exact: true }).click()
+    await page.getByText('Advanced').click()
+    await page.getByRole('button', { name: 'Copy the addresses' }).click()
+    await page.getByText('Copied').waitFor()
+    const base = `${proxy.url}/users/${user.userId}/repo`
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      `${base}/a.txt\n${base}/b.txt`,
+    )
   })
 })

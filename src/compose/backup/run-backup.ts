@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   copyTimeOf,
@@ -168,7 +168,8 @@ async function complete(
     lost_uploads: lostUploads,
   }
   await synchronise(database)
-  await writeDurably(join(newCopy, MANIFEST_NAME), formatManifest(manifest))
+  const options = { flag: 'wx', mode: 0o600, flush: true }
+  await writeFile(join(newCopy, MANIFEST_NAME), formatManifest(manifest), options)
   await syncDirectory(newCopy)
   const [newest] = await listCopies(directory)
   // Even if the clock has been set back, the newest copy is the last one.
@@ -176,14 +177,4 @@ async function complete(
   await rename(newCopy, join(copies, copy))
   await syncDirectory(copies)
   return copy
-}
-
-async function writeDurably(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'wx', 0o600)
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

@@ -3,12 +3,14 @@ import { AppError } from '../errors.ts'
 /** Each may do what those before it may. */
 export const OPERATOR_ROLES = ['viewer', 'support', 'admin'] as const
 
-/**
- * - `viewer` reads.
- * - `support` also changes the status, access tokens, links and files of users.
- * - `admin` may do everything.
- */
 export type OperatorRole = (typeof OPERATOR_ROLES)[number]
+
+/** What an operator with the role does. */
+export const ROLE_MEANINGS: Readonly<Record<OperatorRole, string>> = {
+  viewer: 'reads',
+  support: 'also changes the status, access tokens, links and files of users',
+  admin: 'may do everything',
+}
 
 /** Times are milliseconds since 1970 by the database's clock. */
 export interface Operator {

@@ -2,6 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { type ObjectKey, versionOf } from '../../core/objects/object-key.ts'
 import type { NamedContent, UnfinishedContent } from '../../core/backup/named-object.ts'
 import { REBUILD } from '../schema.ts'
+import { integrityFaultsOf } from './integrity.ts'
 
 /** A copy of the database, of which only the names of objects are read. Changes nothing. */
 export class DatabaseCopy implements Disposable {
@@ -33,8 +34,7 @@ export class DatabaseCopy implements Disposable {
 
   /** What is wrong with its pages; nothing if it is sound. */
   faults(): readonly string[] {
-    const rows = this.#connection.prepare('PRAGMA integrity_check(10)').all()
-    return rows.map((row) => String(row['integrity_check'])).filter((fault) => fault !== 'ok')
+    return integrityFaultsOf(this.#connection)
   }
 
   /** All files and past versions. Holds one row at a time. */

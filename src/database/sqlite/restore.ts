@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../core/errors.ts'
 import { assertMigrated } from '../migrate.ts'
 import { assertAbsent, createAlone, synchronise } from './backup.ts'
+import { integrityFaultsOf } from './integrity.ts'
 import { openSqlite } from './sqlite.ts'
 import { unfinishedRestoreOf } from './unfinished-restore.ts'
 
@@ -61,8 +62,7 @@ function faultsOf(file: string, size: number): readonly string[] {
       const stated = numberOf('page_size') * numberOf('page_count')
       // SQLite reads a truncated last page as if it ended in zeros.
       if (size !== stated) return [`it has ${size} bytes instead of ${stated}`]
-      const rows = connection.prepare('PRAGMA integrity_check(10)').all()
-      return rows.map((row) => String(row['integrity_check'])).filter((fault) => fault !== 'ok')
+      return integrityFaultsOf(connection)
     } finally {
       connection.close()
     }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { link, open, rename, rm } from 'node:fs/promises'
+import { link, open, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   IDENTITY_NAME,
@@ -31,13 +31,7 @@ export async function createIdentity(root: string, identity: string): Promise<st
   const path = join(root, IDENTITY_NAME)
   const temporary = `${path}.${randomUUID()}${TEMPORARY}`
   try {
-    const handle = await open(temporary, 'wx', 0o600)
-    try {
-      await handle.writeFile(`${identity}\n`)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
+    await writeFile(temporary, `${identity}\n`, { flag: 'wx', mode: 0o600, flush: true })
     // Unlike a rename, never replaces a file.
     await link(temporary, path).catch(async (error: unknown) => {
       if (hasCode(error, WITHOUT_LINKS)) await rename(temporary, path)

@@ -2,6 +2,7 @@ import {
   isOperatorName,
   type Operator as Entry,
   OPERATOR_ROLES,
+  ROLE_MEANINGS,
 } from '../../../core/operators/operator.ts'
 import { formatTimestamp } from '../../../core/timestamp.ts'
 import { describing } from '../../openapi/operation.ts'
@@ -50,7 +51,7 @@ function toReply({ name, role, createdAt }: Entry) {
 
 const Role = OneOf(
   OPERATOR_ROLES,
-  '`viewer` reads; `support` also changes the status, access tokens, links and files of users; `admin` may do everything.',
+  `${OPERATOR_ROLES.map((role) => `\`${role}\` ${ROLE_MEANINGS[role]}`).join('; ')}.`,
 )
 
 const Terms = Type.Object(

@@ -1,4 +1,4 @@
-import { open, readFile, rename } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { digestOfFile } from '../../../core/digest-of-file.ts'
 import { orMissing } from '../or-missing.ts'
 
@@ -8,13 +8,7 @@ import { orMissing } from '../or-missing.ts'
  */
 export async function sealPack(file: string): Promise<void> {
   const temporary = `${sealOf(file)}.tmp`
-  const handle = await open(temporary, 'w', 0o600)
-  try {
-    await handle.writeFile(await digestOf(file))
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await writeFile(temporary, await digestOf(file), { mode: 0o600, flush: true })
   await rename(temporary, sealOf(file))
 }
 
