@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ERROR_CODES } from '../../src/core/error-codes.ts'
-import type { Json } from '../../src/http/openapi/operation.ts'
+import type { Json, Operation } from '../../src/http/openapi/operation.ts'
 import { openEmbedded } from '../support/service/embedded-service.ts'
 import { NO_BUILD } from '../support/http/page.ts'
 import { DOCUMENT_FILES, makeDocuments } from './documents.ts'
@@ -19,10 +19,13 @@ interface Document extends Json {
 
 interface OperationObject extends Json {
   readonly operationId: string
+  readonly requestBody?: { readonly required: boolean; readonly content: Json }
   readonly responses: Readonly<Record<string, { readonly content?: Json }>>
 }
 
 const KINDS = ['public', 'admin'] as const
+
+const JSON_TYPE = 'application/json'
 
 const INT64 = { type: 'integer', format: 'int64' }
 
@@ -53,6 +56,18 @@ describe.each(KINDS)('the %s OpenAPI document', (kind) => {
     )
     const names = missing.map(({ method, url }) => `${[method].flat().join(' ')} ${url}`)
     expect(names.toSorted()).toEqual(UNDESCRIBED[kind])
+  })
+
+  it('lets a JSON body be missing where the service does', () => {
+    const described = Object.values(read(kind).paths).flatMap((path) => Object.values(path))
+    const optional = described
+      .filter(({ requestBody: body }) => body?.required === false && JSON_TYPE in body.content)
+      .map(({ operationId }) => operationId)
+    const taken = routes[kind]
+      .filter(({ config }) => config?.json?.isOptional)
+      .map(({ config }) => (config?.operation as Operation | undefined)?.operationId)
+    expect(optional.length).toBeGreaterThan(2)
+    expect(taken).toEqual(expect.arrayContaining(optional))
   })
 
   it('is valid OpenAPI 3.1', async () => {

@@ -77,7 +77,9 @@ export function described<const S extends Route>(route: S & Operation): Describe
   const { params, querystring, body, response, json, role, ...operation }: Route & Operation = route
   const parts = Object.entries({ params, querystring, body, response })
   const schema = Object.fromEntries(parts.filter(([, part]) => part !== undefined))
-  const config = { operation, role, json: json ?? (body === undefined ? undefined : {}) }
+  // As the document says: a body may be missing if none of its members is required.
+  const isOptional = !Object.hasOwn(body ?? {}, 'required')
+  const config = { operation, role, json: body === undefined ? json : { isOptional, ...json } }
   return { schema: schema as Described<S>['schema'], config }
 }
 

@@ -69,7 +69,6 @@ const ISSUE = ofTokens({
     "Members that the body omits are inherited from the caller's token. The new token is revoked with it, and expires " +
     'with it at the latest if it has a scope. The body is JSON in UTF-8 of at most 16 KiB.',
   body: AccessTokenTerms,
-  json: { isOptional: true },
   response: { 201: IssuedToken },
   responses: {
     201: {

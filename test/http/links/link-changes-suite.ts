@@ -65,6 +65,8 @@ export function linkChangesSuite(
     it('answers with the link, and keeps what is not named', async () => {
       const made = await make({ max_uses: 2, label: 'old', password: 'p' })
       expect(await changed(made.link_id, {})).toEqual(withoutSecret(made))
+      const bare = { method: 'PATCH', path: `${LINKS}/${made.link_id}`, token }
+      expect(await (await send(service, bare)).json()).toEqual(withoutSecret(made))
       const expires_at = inDays(1)
       const after = await changed(made.link_id, { label: 'new', expires_at, max_uses: 5 })
       expect(after).toEqual({

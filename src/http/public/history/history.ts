@@ -136,7 +136,6 @@ const RESTORE = ofHistory({
     'current file with that name. A file that does not fit the capacity gets 403, and nothing changes.',
   parameters: { path: { version: VERSION_PARAM }, header: PRECONDITIONS },
   body: RestoreBody,
-  json: { isOptional: true },
   jsonBody: RESTORE_REQUEST,
   response: { 200: UploadedFile },
   responses: { 200: { description: 'The file is current.', example: STORED_EXAMPLE } },
