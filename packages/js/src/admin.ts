@@ -311,7 +311,8 @@ function webhooksOf(http: Http): ParkedWebhooks {
       return createListing<Schemas['ParkedWebhookPage'], 'webhooks'>(http, listed)
     },
     async retry(webhookId, { signal } = {}) {
-      await http.ask({ method: 'POST', path: `${WEBHOOKS}/${segment(webhookId)}/retry`, signal })
+      const path = `${WEBHOOKS}/${segment(webhookId)}/retry`
+      await http.call({ method: 'POST', path, isOnce: true, signal })
     },
     discard: async (webhookId, { signal } = {}) =>
       http.remove({ path: `${WEBHOOKS}/${segment(webhookId)}`, signal }),

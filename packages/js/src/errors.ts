@@ -15,7 +15,7 @@ export type ServiceErrorCode = components['schemas']['Problem']['code']
  * - `file_changed`: the file was replaced or deleted while it was being downloaded. Download it again.
  * - `outcome_unknown`: the response to a rename or a restore was lost, and the repetition does not tell whether it took
  *   effect. List the files.
- * - `upload_superseded`: the upload was stored, and the file has been replaced or deleted since.
+ * - `upload_superseded`: the upload was stored, and the file has been replaced, renamed or deleted since.
  */
 export type ClientErrorCode =
   | 'invalid_url'

@@ -48,7 +48,14 @@ export async function methodsInReadme(path: string): Promise<string[]> {
   })
 }
 
-/** The codes that only a client has. */
+/** The codes that only the client of TypeScript has. */
+export async function errorsInTypeScript(): Promise<string[]> {
+  const text = await readFile('packages/js/src/errors.ts', 'utf8')
+  const [, members = ''] = /^export type ClientErrorCode =((?:\n {2}\|.*)+)/m.exec(text) ?? []
+  return [...members.matchAll(/'(\w+)'/g)].map(([, code = '']) => code)
+}
+
+/** The codes that only a client has, as its README lists them. */
 export async function errorsInReadme(path: string): Promise<string[]> {
   const text = await readFile(path, 'utf8')
   const [, section = ''] = /^## Errors$(.*?)^## /ms.exec(text) ?? []

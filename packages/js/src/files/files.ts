@@ -3,7 +3,7 @@ import { type Archive, type ArchiveOptions, downloadArchive } from './archive.ts
 import { download, type Download, type DownloadOptions } from './download.ts'
 import type { components, operations } from '../generated/api.ts'
 import { type FilePage, findFile, getFile, repositoryPath, type StoredFile } from './get-file.ts'
-import { type Conditions, conditionHeaders, encodeFilePath, type Http } from '../http/http.ts'
+import { conditionHeaders, encodeFilePath, type Http } from '../http/http.ts'
 import { createListing, type Listing, type ListingOptions } from '../http/listing.ts'
 import type { Content, StreamContent } from './source.ts'
 import { upload, type UploadedFile, type UploadOptions } from './upload.ts'
@@ -28,7 +28,9 @@ export interface FileListingOptions extends ListingOptions {
   readonly userId?: string | undefined
 }
 
-export interface ChangeOptions extends Pick<Conditions, 'ifMatch'> {
+export interface ChangeOptions {
+  /** The change succeeds only if the file has this `etag`; `*`: if there is a file. */
+  readonly ifMatch?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 

@@ -47,6 +47,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string | undefined>>
   readonly json?: object | undefined
   readonly content?: SentContent
+  /** What is sent again only if it had no effect. */
+  readonly isOnce?: true
   readonly signal?: AbortSignal | undefined
 }
 
@@ -236,7 +238,7 @@ export function createHttp(options: ServiceAddress & Credentials): Http {
   return {
     ask,
     open: (call) => watched(open(call)),
-    call: (asked) => repeat(asked.signal, () => ask(asked), repeatable),
+    call: (asked) => repeat(asked.signal, () => ask(asked), asked.isOnce ? undefined : repeatable),
     json: <T>(
       asked: Call,
       recover: Recover<T> | undefined = asked.method === 'POST' ? undefined : repeatable,

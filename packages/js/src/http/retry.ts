@@ -78,9 +78,9 @@ export function retryDelay(
   return Math.max(isProblem(error) ? 1000 * (error.retryAfter ?? 0) : 0, random)
 }
 
-/** Whether the same request may succeed later. A webhook that its receiver has refused would be sent again. */
+/** Whether the same request may succeed later. */
 export function isTemporary(error: unknown): error is CloudRepositoryError {
-  if (!isProblem(error) || error.code === 'webhook_failed') return false
+  if (!isProblem(error)) return false
   const { status } = error
   if (status === undefined) return error.code === 'connection_lost'
   return status >= 500 || hadNoEffect(error)

@@ -205,7 +205,7 @@ class _Transfer:
 
 
 def _superseded() -> CloudRepositoryError:
-    detail = "The upload was stored, and the file has been replaced or deleted since."
+    detail = "The upload was stored, and the file has been replaced, renamed or deleted since."
     return CloudRepositoryError("upload_superseded", detail)
 
 

@@ -115,7 +115,7 @@ function isFinished(error: unknown): boolean {
 }
 
 function superseded(cause?: unknown): CloudRepositoryError {
-  const detail = 'The upload was stored, and the file has been replaced or deleted since.'
+  const detail = 'The upload was stored, and the file has been replaced, renamed or deleted since.'
   return clientError('upload_superseded', detail, cause)
 }
 
