@@ -283,7 +283,7 @@ function createUseCases(config: Config, opened: Opened) {
     makeBackups:
       backups &&
       ((hooks: BackupHooks, signal: AbortSignal) =>
-        backups.run(meterBackups(hooks, { everyMs: backups.everyMs, instruments }), signal)),
+        backups.run(meterBackups(hooks, instruments), signal)),
     readiness,
     sweeper: meterSweeper(sweeper, instruments),
     metrics: createMetrics({
@@ -295,7 +295,7 @@ function createUseCases(config: Config, opened: Opened) {
       connections: database.connections,
       measurePack: openPackMeasure(config),
       measureReserve: ledgerSpace && (() => ledgerSpace.measureReserve()),
-      findBackup: backups && (async () => (await backups.findLast())?.completedAt),
+      findBackup: backups?.findLast,
     }),
     verifier: createVerifier({ inventory, ledger, objects }),
     rebuilder: createRebuilder({ ledger: createRebuildLedger(database), objects }),
@@ -320,7 +320,7 @@ function createPorts(config: Config, opened: Opened) {
     hasPack: config.objectStore.kind === 'file',
     hasWebhooks: config.webhooks !== undefined,
     hasReserve: ledgerSpace !== undefined,
-    hasBackups: backups !== undefined,
+    backupEveryMs: backups?.everyMs,
   })
   const meter = createCallMeters(instruments)
   const trace = overrides.tracing?.tracePorts(tracedPlaces(config))

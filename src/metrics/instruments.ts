@@ -32,13 +32,14 @@ export function createInstruments({
   hasPack,
   hasWebhooks = false,
   hasReserve = false,
-  hasBackups = false,
+  backupEveryMs,
 }: {
   readonly hasPool: boolean
   readonly hasPack: boolean
   readonly hasWebhooks?: boolean
   readonly hasReserve?: boolean
-  readonly hasBackups?: boolean
+  /** How often the service makes backups, in milliseconds; `undefined` if it makes none. */
+  readonly backupEveryMs?: number | undefined
 }) {
   const registry = new Registry()
   const { counter, countedBy, gauge, histogram } = createMakers(registry)
@@ -121,20 +122,7 @@ export function createInstruments({
     reserveBytes: hasReserve
       ? gauge('disk_reserve_bytes', 'Bytes held by the reserve on the disk of the database.')
       : undefined,
-    backups: hasBackups
-      ? {
-          completion: gauge(
-            'backup_completion_timestamp_seconds',
-            'When the newest backup in BACKUP_DIR was complete.',
-          ),
-          failure: gauge(
-            'backup_failure_timestamp_seconds',
-            'When the last backup of this instance failed; 0 if none has.',
-          ),
-          findings: gauge('backup_findings', 'Findings of the last backup of this instance.'),
-          interval: gauge('backup_interval_seconds', 'BACKUP_EVERY.'),
-        }
-      : undefined,
+    backups: backupEveryMs === undefined ? undefined : backupGauges(gauge, backupEveryMs),
     refusals: countedBy('refusals', 'Refused requests by the code of their problem document.', {
       label: 'code',
       values: ERROR_CODES,
@@ -249,5 +237,26 @@ export function createInstruments({
     /** Queries join other metrics by the label `version`. Registered on call, after the metrics of the process. */
     buildInfo: () =>
       gauge('build_info', 'Always 1; the label is the version of this instance.', ['version']),
+  }
+}
+
+type Gauges = ReturnType<typeof createMakers>['gauge']
+
+function backupGauges(gauge: Gauges, everyMs: number) {
+  const interval = gauge(
+    'backup_interval_seconds',
+    'How often the service makes a backup (`BACKUP_EVERY`).',
+  )
+  interval.set(everyMs / 1000)
+  return {
+    completion: gauge(
+      'backup_completion_timestamp_seconds',
+      'When the newest backup in BACKUP_DIR was complete.',
+    ),
+    failure: gauge(
+      'backup_failure_timestamp_seconds',
+      'When the last backup of this instance failed; 0 if none has.',
+    ),
+    findings: gauge('backup_findings', 'Objects that the newest backup in BACKUP_DIR lacks.'),
   }
 }

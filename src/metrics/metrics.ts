@@ -1,4 +1,5 @@
 import { collectDefaultMetrics } from '@prometheus-io/client'
+import type { LastBackup } from '../core/backup/backup-folder.ts'
 import type { UploadMemory } from '../core/memory/upload-memory.ts'
 import type { Readiness } from '../core/readiness.ts'
 import type { ResumableUploads } from '../core/resumable/resumable-uploads.ts'
@@ -21,8 +22,8 @@ export interface MetricsOptions {
   readonly measurePack: (() => Promise<number>) | undefined
   /** Bytes that the reserve of an embedded database holds; `undefined` if there is none. */
   readonly measureReserve: (() => Promise<number>) | undefined
-  /** When the newest backup was complete: milliseconds since 1970; `undefined` if none is. */
-  readonly findBackup: (() => Promise<number | undefined>) | undefined
+  /** `undefined` if the service makes no backups. */
+  readonly findBackup: (() => Promise<LastBackup | undefined>) | undefined
 }
 
 interface ConnectionCounts {
@@ -42,9 +43,10 @@ export function createMetrics(options: MetricsOptions) {
     createGaugeScrape(instruments.packBytes, options.measurePack),
     createGaugeScrape(instruments.reserveBytes, options.measureReserve),
     createGaugeScrape(instruments.backups?.completion, async () => {
-      const completedAt = await findBackup?.()
-      return completedAt && completedAt / 1000
+      const last = await findBackup?.()
+      return last && last.completedAt / 1000
     }),
+    createGaugeScrape(instruments.backups?.findings, async () => (await findBackup?.())?.findings),
   ]
   const requests = createRequestMetrics(instruments)
   let watchesProcess = false

@@ -15,7 +15,7 @@ describe('the metrics', () => {
       hasPack: true,
       hasWebhooks: true,
       hasReserve: true,
-      hasBackups: true,
+      backupEveryMs: 3_600_000,
     })
     const calls = createCallMeters(instruments)
     const metrics = createMetrics({
@@ -27,7 +27,7 @@ describe('the metrics', () => {
       connections: () => ({ limit: 10, open: 2, idle: 1, waiting: 0 }),
       measurePack: async () => 4096,
       measureReserve: async () => 8_388_608,
-      findBackup: async () => 1_796_029_351_000,
+      findBackup: async () => ({ at: 0, completedAt: 1000, files: 0, bytes: 0, findings: 0 }),
     })
     metrics.watchProcess({ version: '1.2.3' })
     await useAll(metrics, calls)

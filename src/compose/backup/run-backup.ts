@@ -78,6 +78,7 @@ interface Snapshot extends Awaited<ReturnType<typeof copyObjects>> {
   /** When the database was copied: milliseconds since 1970. */
   readonly at: number
   readonly storeId: string
+  readonly findings: number
 }
 
 /** Copies the database first, then its objects; again if some of them were removed meanwhile. */
@@ -98,6 +99,7 @@ async function copyAll(
     await database.copyTo(file)
     using copy = new DatabaseCopy(file)
     const storeId = await assertStore(copy, { source: places.objects, target: objects })
+    let findings = 0
     const done = await copyObjects({
       copy,
       from: places.objects,
@@ -105,11 +107,14 @@ async function copyAll(
       copied,
       isResumed,
       isCurrent: (content) => database.isCurrent(content),
-      onFinding,
+      onFinding(finding) {
+        findings += 1
+        onFinding(finding)
+      },
       onProgress,
       signal,
     })
-    return { ...done, at, storeId }
+    return { ...done, at, storeId, findings }
   })
 }
 
@@ -155,7 +160,7 @@ async function assertStore(
 /** Resolves to the name of the copy, which the last rename makes complete. */
 async function complete(
   { directory, version }: RunBackup,
-  { at, storeId, contents, lostUploads }: Snapshot,
+  { at, storeId, contents, findings, lostUploads }: Snapshot,
 ): Promise<string> {
   const { newCopy, copies } = partsOf(directory)
   const database = join(newCopy, DATABASE_NAME)
@@ -165,6 +170,7 @@ async function complete(
     store_id: storeId,
     database_sha256: await digestOfFile(database),
     ...contents,
+    findings,
     lost_uploads: lostUploads,
   }
   await synchronise(database)

@@ -81,6 +81,8 @@ export interface LastBackup {
   readonly files: number
   /** Of its files and past versions. */
   readonly bytes: number
+  /** How many objects it lacks. */
+  readonly findings: number
 }
 
 /** Resolves to `undefined` if no copy is complete. Skips copies whose manifest is damaged. */
@@ -88,8 +90,8 @@ export async function findLastBackup(directory: string): Promise<LastBackup | un
   for (const copy of await listCopies(directory)) {
     const manifest = await readManifest(copy).catch(() => undefined)
     if (manifest === undefined) continue
-    const { completed_at, files, bytes } = manifest
-    return { at: timeOfCopy(copy), completedAt: Date.parse(completed_at), files, bytes }
+    const { completed_at, files, bytes, findings } = manifest
+    return { at: timeOfCopy(copy), completedAt: Date.parse(completed_at), files, bytes, findings }
   }
   return undefined
 }

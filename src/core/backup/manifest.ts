@@ -15,6 +15,8 @@ export interface Manifest {
   readonly versions: number
   /** Of the files and past versions. */
   readonly bytes: number
+  /** Objects of these that the object store lacked, or had with another size or digest. */
+  readonly findings: number
   /** Versions of unfinished uploads that ended before their bytes could be copied. */
   readonly lost_uploads: readonly string[]
 }

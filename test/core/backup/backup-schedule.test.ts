@@ -45,7 +45,7 @@ describe('the schedule of backups', () => {
         findLast: async () =>
           newest === undefined
             ? undefined
-            : { at: newest, completedAt: newest, files: 0, bytes: 0 },
+            : { at: newest, completedAt: newest, files: 0, bytes: 0, findings: 0 },
         make: async () => {
           newest = now
           return MADE

@@ -9,6 +9,7 @@ const MANIFEST: Manifest = {
   files: 3,
   versions: 2,
   bytes: 1,
+  findings: 0,
   lost_uploads: ['c'],
 }
 

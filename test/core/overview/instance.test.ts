@@ -8,7 +8,7 @@ it('an instance says how long it has run, in whole seconds, and measures the dis
     version: '1.2.3',
     settings: [{ name: 'KEY', isSet: true, isSecret: true, value: undefined }],
     measureFreeDisk: async () => ({ database: free, objects: undefined }),
-    findLastBackup: async () => ({ at: 0, completedAt: 1000, files: 2, bytes: 3 }),
+    findLastBackup: async () => ({ at: 0, completedAt: 1000, files: 2, bytes: 3, findings: 0 }),
     clock: () => now,
   })
   expect(await instance.read()).toMatchObject({ uptimeSeconds: 0 })
