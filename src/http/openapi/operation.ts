@@ -77,10 +77,16 @@ export function described<const S extends Route>(route: S & Operation): Describe
   const { params, querystring, body, response, json, role, ...operation }: Route & Operation = route
   const parts = Object.entries({ params, querystring, body, response })
   const schema = Object.fromEntries(parts.filter(([, part]) => part !== undefined))
-  // As the document says: a body may be missing if none of its members is required.
-  const isOptional = !Object.hasOwn(body ?? {}, 'required')
+  const isOptional = !isBodyRequired(route.jsonBody ?? body)
   const config = { operation, role, json: body === undefined ? json : { isOptional, ...json } }
   return { schema: schema as Described<S>['schema'], config }
+}
+
+/** Whether a body of this JSON schema may not be missing, which is as good as `{}`. */
+export function isBodyRequired(schema: unknown): boolean {
+  return (
+    typeof schema === 'object' && schema !== null && ('required' in schema || 'anyOf' in schema)
+  )
 }
 
 /** `described` for operations that share some members; an operation's own members replace them. */

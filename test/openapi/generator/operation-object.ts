@@ -1,7 +1,13 @@
 import type { RouteOptions } from 'fastify'
 import type { ErrorCode } from '../../../src/core/error-codes.ts'
 import type { OperatorRole } from '../../../src/core/operators/operator.ts'
-import type { Answer, Json, Operation, Schemas } from '../../../src/http/openapi/operation.ts'
+import {
+  type Answer,
+  isBodyRequired,
+  type Json,
+  type Operation,
+  type Schemas,
+} from '../../../src/http/openapi/operation.ts'
 import type { Components } from './components.ts'
 import { headerRefs } from './headers.ts'
 import { mapMembers } from './members.ts'
@@ -122,10 +128,11 @@ function propertiesOf(schema: unknown): Schemas {
   return (schema as { readonly properties?: Schemas } | undefined)?.properties ?? {}
 }
 
-/** Optional if no member is required. */
 function jsonRequestBody(schema: Json): Json {
-  const required = 'required' in schema || 'anyOf' in schema
-  return { required, content: { 'application/json': { schema, example: exampleOf(schema) } } }
+  return {
+    required: isBodyRequired(schema),
+    content: { 'application/json': { schema, example: exampleOf(schema) } },
+  }
 }
 
 function headOfAnswer(answer: string | Answer) {
