@@ -431,7 +431,7 @@ const english = {
     unexpected_response: 'The response is not from the service.',
     file_changed: 'The file has changed meanwhile.',
     outcome_unknown: 'The response was lost. Check whether the change was made.',
-    upload_superseded: 'The file was stored, and has been replaced or deleted since.',
+    upload_superseded: 'The file was stored, and has been replaced, renamed or deleted since.',
   } satisfies Record<Exclude<ErrorCode, keyof OperatorMessages['problems']>, string>,
 }
 

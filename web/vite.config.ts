@@ -17,6 +17,12 @@ const OF_ENTRIES =
 /** What all pages need of the client, for the same reason. */
 const OF_CLIENT = /packages.js.src.(?:files.(?:source|upload)|http.listing)\.ts/
 
+/** What all pages need beside. */
+const OF_PAGES = /web.shared.(?:connection|product|outage-banner|visible-text|icon-button)\.tsx?/
+
+/** What the list of the user's page shares with what is loaded later. */
+const OF_LIST = /web.user.(?:selection.select-files|actions.row-actions|folders.files-of)\.ts/
+
 // Relative references work under any base path.
 export default defineConfig({
   root: here,
@@ -37,6 +43,8 @@ export default defineConfig({
           groups: [
             { name: 'prepare', test: OF_ENTRIES },
             { name: 'client', test: OF_CLIENT },
+            { name: 'connection', test: OF_PAGES },
+            { name: 'list', test: OF_LIST },
           ],
         },
         chunkFileNames: ({ facadeModuleId }) =>

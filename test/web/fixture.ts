@@ -162,10 +162,10 @@ export async function hold(
   }
 }
 
-/** The same where the page says that it takes it. */
+/** The same until the page says that it takes it: a mouse that rests goes on telling that it is there. */
 export async function drag(page: Page, paths: readonly string[]): Promise<() => Promise<void>> {
-  const detach = await hold(page, paths)
-  await page.getByText('Drop to upload').waitFor()
+  let detach = await hold(page, paths)
+  while (!(await page.getByText('Drop to upload').isVisible())) detach = await hold(page, paths)
   return detach
 }
 

@@ -85,6 +85,8 @@ describeInBrowser('photos of a link', (browser) => {
     const { page } = await openLink()
     await page.getByText('IMG_1.jpg').tap()
     await page.getByRole('dialog').getByRole('img', { name: 'IMG_1.jpg' }).waitFor()
+    // Never answered.
+    await page.route(/IMG_2\.jpg$/, () => undefined)
     const titles = await page.evaluate(`(async () => {
       const titles = []
       for (let turn = 0; turn < 2; turn += 1) {

@@ -5,7 +5,7 @@ import { change, list, namesOf, pageOf, remove } from '../http/file-requests.ts'
 import { download, upload } from '../http/fixture.ts'
 import { issue } from '../http/scopes/scoped-requests.ts'
 import type { TestService, TestUser } from '../support/service/test-service.ts'
-import { describeInBrowser, names, openWithPage, visit, visitAs } from './fixture.ts'
+import { describeInBrowser, effectsRun, names, openWithPage, visit, visitAs } from './fixture.ts'
 import { violationsIn } from './looks.ts'
 
 const NAMES = ['alpha.txt', 'beta.txt', 'gamma.txt', 'trip - a.jpg', 'trip - b.jpg']
@@ -278,7 +278,7 @@ describeInBrowser('many files at once', (browser) => {
     expect(files.map(({ name }) => name)).toEqual(['a.jpg', 'b.jpg'])
   })
 
-  it('are no longer selected once another folder is listed', async () => {
+  it('cannot be selected while another folder is read, in which they are out of sight', async () => {
     await put('Trip/a.jpg', 'x')
     const page = await open()
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
@@ -287,9 +287,31 @@ describeInBrowser('many files at once', (browser) => {
       await route.continue()
     })
     await page.getByRole('button', { name: 'Folder Trip' }).click()
-    await select(page, 'alpha.txt')
+    await item(page, 'alpha.txt').click({ modifiers: ['Control'], position: { x: 120, y: 10 } })
+    await page.getByRole('checkbox', { name: 'Select beta.txt' }).click()
+    await page.keyboard.press('Control+a')
+    expect(await barOf(page).count()).toBe(0)
     release()
     await expect.poll(() => names(page)).toEqual(['a.jpg'])
+    expect(await barOf(page).count()).toBe(0)
+  })
+
+  it('are not selected out of sight because they could not be deleted', async () => {
+    await put('Trip/a.jpg', 'x')
+    const page = await open()
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    await page.route(/users\/me\/(batch|repo\/)/, async (route) => {
+      await released
+      await put('alpha.txt', 'new')
+      await route.continue()
+    })
+    await select(page, 'alpha.txt')
+    await page.keyboard.press('Delete')
+    await page.getByRole('button', { name: 'Folder Trip' }).click()
+    await expect.poll(() => names(page)).toEqual(['a.jpg'])
+    release()
+    await page.locator('.toast', { hasText: 'changed' }).waitFor()
+    await effectsRun(page)
     expect(await barOf(page).count()).toBe(0)
   })
 

@@ -1145,6 +1145,6 @@ export const messages: Messages = {
     unexpected_response: 'Die Antwort kam nicht vom Dienst.',
     file_changed: 'Die Datei wurde währenddessen geändert.',
     outcome_unknown: 'Die Antwort ging verloren. Prüfe, ob die Änderung angekommen ist.',
-    upload_superseded: 'Die Datei wurde gespeichert und seitdem ersetzt oder gelöscht.',
+    upload_superseded: 'Die Datei wurde gespeichert und seitdem ersetzt, umbenannt oder gelöscht.',
   },
 }

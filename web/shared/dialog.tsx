@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { messages } from '../messages.ts'
 import { IconButton } from './icon-button.tsx'
 import { ShownName } from './shown-name.tsx'
@@ -28,7 +28,8 @@ export function Dialog(props: DialogProps) {
   const { title, subject, at, isWide = false, onClose, children } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // With the rendering: a key meant for the dialog must not go to what is below it.
+  useLayoutEffect(() => {
     const opener = document.activeElement
     const { current } = dialog
     current?.showModal()

@@ -26,6 +26,7 @@ export function assertTerms({ label, expiresInSeconds }: Terms): void {
   }
 }
 
+/** Whether it can be the label of a token, a link or a device. */
 export function isLabel(text: string): boolean {
   // Unpaired surrogates are refused: not every database accepts them.
   return !isLongerThan(text, MAX_LABEL_LENGTH) && LABEL.test(text) && text.isWellFormed()

@@ -18,19 +18,17 @@ const words = operatorWords.history
 export function HistorySection({ page, user, record, onChange }: SectionProps) {
   const { reader, toasts } = page
   const { history } = reader.user(record.account.user_id)
-  const [name, setName] = useState('')
   const [versions, setVersions] = useState<readonly PastVersion[]>()
   const [replacing, setReplacing] = useState<PastVersion>()
 
-  const asked = useRef(0)
+  const asked = useRef({ name: '' })
 
-  async function list(wanted: string): Promise<void> {
-    setName(wanted)
-    const turn = (asked.current += 1)
+  async function list(name: string): Promise<void> {
+    const mine = (asked.current = { name })
     await toasts.attempt(async () => {
-      const found = await firstPage(history.list({ name: wanted || undefined, limit: 100 }))
+      const found = await firstPage(history.list({ name: name || undefined, limit: 100 }))
       // A later search may have overtaken this one.
-      if (turn === asked.current) setVersions(found?.versions)
+      if (mine === asked.current) setVersions(found?.versions)
     })
   }
 
@@ -38,7 +36,7 @@ export function HistorySection({ page, user, record, onChange }: SectionProps) {
     await user.history.restore(version, { overwrite })
     toasts.show(versionWords.restored(old))
     onChange()
-    await list(name)
+    await list(asked.current.name)
   }
 
   async function tryToRestore(past: PastVersion): Promise<void> {

@@ -50,13 +50,19 @@ export interface ViewOptions {
 /** How a part of the repository is read first. The service lists folders by name only. */
 export function viewOf(options: ViewOptions): View {
   const { folder, search, device, order, narrow, last } = options
-  const isSame = last.folder === folder && last.search === search && last.device === device
-  const isLarge = last.isLarge && isSame
+  const isLarge = last.isLarge && isSamePlace(last, options)
   const isByName = fieldOf(order) === 'name'
   const isFlat = search !== '' || device !== '' || (isLarge && !isByName)
   const listed = isFlat || isByName ? order : 'name'
   const prefix = narrow(folder)
   return { ...NOTHING, folder, prefix, search, device, isFlat, listed, isLarge }
+}
+
+/** What the user has opened, in whatever order and however it is read. */
+export type Place = Pick<View, 'folder' | 'search' | 'device'>
+
+export function isSamePlace(one: Place, other: Place): boolean {
+  return one.folder === other.folder && one.search === other.search && one.device === other.device
 }
 
 /** What a view shows for a name. */

@@ -48,8 +48,9 @@ export function createFolders({ list, files, permissions }: FoldersOptions): Fol
     },
 
     async keepOpen() {
-      const path = list.path.value
-      const isEmpty = list.entries.value.length === 0 && list.search.value === ''
+      // What is shown, not what is being opened.
+      const { folder: path, search } = list.view.value
+      const isEmpty = list.entries.value.length === 0 && search === ''
       if (!isEmpty || list.hasMore.value || path === list.base.value) return
       if (!permissions.may('create') || permissions.within(path) !== path) return
       // It is shown as empty all the same until the user leaves it.

@@ -1,4 +1,5 @@
 import type { FileEntry } from '../../shared/model.ts'
+import { isSamePlace } from '../files/view.ts'
 import { type Entry, nameOf } from '../files/shown-entries.ts'
 import { MAX_OPERATIONS, type Step } from '../selection/batches.ts'
 import { type ManyPage, runSteps, showReading } from '../selection/run-steps.ts'
@@ -9,13 +10,15 @@ import { filesOf } from './files-of.ts'
 export async function removeEntries(page: ManyPage, entries: readonly Entry[]): Promise<void> {
   const { list, folders, selection, removal, toasts } = page
   const names = entries.map(nameOf)
+  const place = list.view.value
   selection.clear()
   list.hide(names, true)
   await toasts.attempt(async () => {
     const { files, gone } = await remove(page, entries).finally(() => list.hide(names, false))
     void folders.keepOpen()
     if (gone.size > 0) await removal.report([...gone])
-    selection.add(files.filter((file) => !gone.has(file)))
+    // Elsewhere, they would be selected out of sight.
+    if (isSamePlace(list.view.value, place)) selection.add(files.filter((file) => !gone.has(file)))
   })
 }
 

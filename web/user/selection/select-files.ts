@@ -29,10 +29,11 @@ export function useSelecting({ list, selection }: Page) {
       const entry = entryOf(item)
       if (item === null || entry === undefined || !selects(event)) return
       event.stopPropagation()
-      // The browser checks a check box itself.
-      if (!isOn(event, BOX)) event.preventDefault()
       if (event.shiftKey && typeof entry !== 'string') selection.extend(entry)
       else selection.toggle(entry)
+      // The browser has checked a check box itself already, also one of what cannot be selected now.
+      const box = event.target instanceof HTMLInputElement ? event.target : undefined
+      if (box?.checked !== selection.has(entry)) event.preventDefault()
       // What was kept from selecting text has not moved the focus.
       if (event.shiftKey) item.focus({ preventScroll: true })
     },

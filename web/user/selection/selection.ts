@@ -2,12 +2,13 @@ import { type ReadonlySignal, computed, effect, signal, untracked } from '@preac
 import type { FileEntry } from '../../shared/model.ts'
 import type { FileList } from '../files/file-list.ts'
 import type { Entry } from '../files/shown-entries.ts'
-import { shownIn } from '../files/view.ts'
+import { isSamePlace, shownIn } from '../files/view.ts'
 import { SEPARATOR } from '../../shared/folder.ts'
 
 /**
  * The files that the user has selected, by name. The selection outlives another order of the list and the reading of
- * further files. A file that is gone leaves it, and a search or another folder ends it. A folder is selected by reading
+ * further files. A file that is gone leaves it, and a search or another folder ends it; until that is shown, nothing can
+ * be selected. A folder is selected by reading
  * and selecting all files below it.
  */
 export interface Selection {
@@ -66,6 +67,12 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
     whole.value = []
   }
 
+  /** Whether the list still shows what was open before. Its rows are about to go, and nothing in it can be selected. */
+  function isLeaving(): boolean {
+    const [folder, search, device] = [list.path.value, list.search.value, list.device.value]
+    return !isSamePlace(list.view.value, { folder, search, device })
+  }
+
   function indexOf(name: string): number {
     return list.files.value.findIndex((file) => file.name === name)
   }
@@ -77,6 +84,7 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
   }
 
   function add(files: readonly FileEntry[]): void {
+    if (isLeaving()) return
     const listed = mapOf(list.files.value)
     const current = files
       .filter((file) => list.owns(file) && file.name !== list.view.value.folder)
@@ -154,13 +162,8 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
       if (left.length < chosen.value.size) chosen.value = new Map(left)
     })
   })
-  // What is listed follows what the user has opened, once that has been read: rows can be selected in between.
-  const listed = computed(() => {
-    const { search, folder, device } = list.view.value
-    return [search, folder, device].join('\n')
-  })
   effect(() => {
-    void [list.search.value, list.path.value, list.device.value, listed.value]
+    void [list.search.value, list.path.value, list.device.value]
     untracked(clear)
   })
 
@@ -175,6 +178,7 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
     has,
 
     toggle(file) {
+      if (isLeaving()) return
       if (typeof file === 'string') return toggleFolder(file)
       const files = new Map(chosen.value)
       if (!files.delete(file.name)) files.set(file.name, file)
@@ -183,6 +187,7 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
     },
 
     extend(file, from) {
+      if (isLeaving()) return
       const old = chosen.value
       const begins = from !== undefined && from.name !== range.end
       const before = begins ? new Set(old.keys()) : range.before
@@ -199,6 +204,7 @@ export function createSelection(list: FileList, onFailed: (error: unknown) => vo
     add,
 
     addAll() {
+      if (isLeaving()) return
       add(list.files.value)
       const folders = list.entries.value.filter((entry) => typeof entry === 'string')
       const { isFlat, prefix } = list.view.value
