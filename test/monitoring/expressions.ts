@@ -28,8 +28,6 @@ export async function ruleMetrics(): Promise<readonly string[]> {
   const names = new Set(named.map(([name]) => name))
   return [...names].filter(
     (name) =>
-      !/_(drift|(verify|backup)_completion_timestamp_seconds|backup_failure_timestamp_seconds|disk_reserve_bytes)$/.test(
-        name,
-      ),
+      !/_(drift|verify_completion_timestamp_seconds|backup_\w+|disk_reserve_bytes)$/.test(name),
   )
 }
