@@ -17,7 +17,7 @@ const OF_ENTRIES =
 /** What all pages need of the client, for the same reason. */
 const OF_CLIENT = /packages.js.src.(?:files.(?:source|upload)|http.listing)\.ts/
 
-/** What all pages need beside. */
+/** What all pages need after that. */
 const OF_PAGES = /web.shared.(?:connection|product|outage-banner|visible-text|icon-button)\.tsx?/
 
 /** What the list of the user's page shares with what is loaded later. */

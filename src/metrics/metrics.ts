@@ -5,6 +5,7 @@ import type { Readiness } from '../core/readiness.ts'
 import type { ResumableUploads } from '../core/resumable/resumable-uploads.ts'
 import type { BacklogLedger } from '../core/sweep/backlog-ledger.ts'
 import type { WebhookLedger } from '../core/webhooks/webhook-ledger.ts'
+import { createBackupScrape } from './backups.ts'
 import type { Instruments } from './instruments.ts'
 import { createRequestMetrics } from './requests.ts'
 import { createBacklogScrape, createDependencyScrape, createGaugeScrape } from './scrape.ts'
@@ -42,11 +43,7 @@ export function createMetrics(options: MetricsOptions) {
     createWebhookScrape(instruments.webhooks, ledger),
     createGaugeScrape(instruments.packBytes, options.measurePack),
     createGaugeScrape(instruments.reserveBytes, options.measureReserve),
-    createGaugeScrape(instruments.backups?.completion, async () => {
-      const last = await findBackup?.()
-      return last && last.completedAt / 1000
-    }),
-    createGaugeScrape(instruments.backups?.findings, async () => (await findBackup?.())?.findings),
+    createBackupScrape(instruments, findBackup),
   ]
   const requests = createRequestMetrics(instruments)
   let watchesProcess = false

@@ -82,7 +82,7 @@ export function described<const S extends Route>(route: S & Operation): Describe
   return { schema: schema as Described<S>['schema'], config }
 }
 
-/** Whether a body of this JSON schema may not be missing, which is as good as `{}`. */
+/** Whether a request needs a body, because `{}` would not meet this JSON schema. */
 export function isBodyRequired(schema: unknown): boolean {
   return (
     typeof schema === 'object' && schema !== null && ('required' in schema || 'anyOf' in schema)

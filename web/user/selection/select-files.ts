@@ -31,7 +31,7 @@ export function useSelecting({ list, selection }: Page) {
       event.stopPropagation()
       if (event.shiftKey && typeof entry !== 'string') selection.extend(entry)
       else selection.toggle(entry)
-      // The browser has checked a check box itself already, also one of what cannot be selected now.
+      // The browser has already changed a check box, also where nothing was selected.
       const box = event.target instanceof HTMLInputElement ? event.target : undefined
       if (box?.checked !== selection.has(entry)) event.preventDefault()
       // What was kept from selecting text has not moved the focus.

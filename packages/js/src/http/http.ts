@@ -47,7 +47,7 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string | undefined>>
   readonly json?: object | undefined
   readonly content?: SentContent
-  /** What is sent again only if it had no effect. */
+  /** Whether it is sent again only after a refusal without effect. */
   readonly isOnce?: true
   readonly signal?: AbortSignal | undefined
 }
