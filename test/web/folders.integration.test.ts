@@ -120,6 +120,24 @@ describeInBrowser('folders', (browser) => {
     await expect.poll(stored).toEqual(['Garden/', ...FILES])
   })
 
+  it('get a marker by what is shown, not by what is being opened', async () => {
+    await put('Garden/Beds/rose.jpg')
+    const page = await open('/#folder=Garden/Beds/')
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    // The list that is opened, which comes last.
+    await page.route(/prefix=Garden%2F(&|$)/, async (route) => {
+      await released
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Garden', exact: true }).click()
+    const kept = page.waitForRequest((request) => request.method() === 'PUT')
+    await actOn(page, { action: 'Delete', name: 'rose.jpg' })
+    expect(new URL((await kept).url()).pathname).toMatch(/\/Garden\/Beds\/$/)
+    release()
+    await expect.poll(() => names(page)).toContain('plan.pdf')
+    expect(await stored()).not.toContain('Garden/')
+  })
+
   it('are searched with all that is in them, and the page says where it looked', async () => {
     const page = await open()
     await page.getByRole('searchbox').fill('9')

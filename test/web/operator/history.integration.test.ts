@@ -49,6 +49,27 @@ describeInBrowser('the history of a user, as the operator sees it', (browser) =>
     expect(capacity).toMatchObject({ used: 4, file_count: 1 })
   })
 
+  it('is that of the last search also after a restore that took longer', async () => {
+    for (const name of ['a.txt', 'b.txt']) {
+      await put(name, 'x')
+      await remove(service, { user, name })
+    }
+    const page = await openHistory()
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    await page.route('**/restore', async (route) => {
+      await released
+      await route.continue()
+    })
+    await page.getByRole('searchbox').fill('a.txt')
+    await page.getByText('b.txt').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: /^Restore a\.txt/ }).click()
+    await page.getByRole('searchbox').fill('b.txt')
+    await page.getByRole('button', { name: /^Restore b\.txt/ }).waitFor()
+    const asked = page.waitForRequest(/\/history\?/)
+    release()
+    expect(new URL((await asked).url()).searchParams.get('name')).toBe('b.txt')
+  })
+
   it('replaces a current file on confirmation alone, and says why it cannot', async () => {
     await put('a.txt', 'old')
     await put('a.txt', 'new')
